@@ -2,13 +2,14 @@
 
 What is kept is a few numbers for each main row and concept, however many related rows it has. Sums
 are of whole numbers: floats are counted in steps of a power of two, fine enough for the largest, so
-no order of rows changes a sum.
+no order of rows changes a sum. The rows of a block lie in the order of their main rows, so that a
+figure is one pass over a column.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -18,12 +19,16 @@ import pyarrow as pa
 
 from dnfscale.core.arrays import Bools, Ints, Values
 from dnfscale.core.concepts import Concept, Figure, RowTest, Sign
+from dnfscale.errors import DataError
 
 _STEP_BITS = 50
 """The largest number of a column has about so many bits in its steps."""
 _LOW_BITS = 25
 _LOW = (1 << _LOW_BITS) - 1
+_HIGHEST = 1 << (63 - _LOW_BITS)
 _DAY_S = 86_400
+_BITS = 8
+"""Tests of a main row's related rows that share a byte."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -40,12 +45,17 @@ class Cells:
         present = None if self.present is None else self.present[rows]
         return Cells(self.values[rows], present, self.texts)
 
+    def filled(self, value: int | float) -> Values:
+        """Return the values, with another one where they are missing."""
+        return self.values if self.present is None else np.where(self.present, self.values, value)
+
 
 @dataclass(eq=False)
 class RelatedBlock:
-    """Some related rows that are seen, each with its main row."""
+    """Some related rows that are seen, in the order of their main rows."""
 
     main: Ints
+    """The number of each row's main row, in increasing order."""
     columns: Mapping[str, Cells]
     age: Ints | None
     """How long before the main row's moment, in ticks."""
@@ -53,6 +63,18 @@ class RelatedBlock:
     ticks: int
     """In a second."""
     _masks: dict[object, Any] = field(default_factory=dict)
+
+    @cached_property
+    def starts(self) -> Ints:
+        """The first row of each main row that has some."""
+        if not len(self.main):
+            return np.zeros(0, dtype=np.int64)
+        return np.flatnonzero(np.append(True, self.main[1:] != self.main[:-1]))
+
+    @cached_property
+    def mains(self) -> Ints:
+        """The main rows that have some."""
+        return self.main[self.starts]
 
     def within(self, days: int | None) -> Bools | None:
         """Say which rows lie in a window; None if all do."""
@@ -82,6 +104,23 @@ class RelatedBlock:
             mask = held if mask is None else mask & held
         return mask
 
+    def counts(self, mask: Bools | None) -> Ints:
+        """Count rows by main row, of those that have some."""
+        ends = np.append(self.starts, len(self.main))
+        if mask is not None:
+            # A third of the time of np.add.reduceat.
+            ends = np.concatenate([[0], np.cumsum(mask, dtype=np.int32)])[ends]
+        found: Ints = np.diff(ends)
+        return found
+
+    def of_each(self, update: np.ufunc, values: Values, days: int | None, other: Any) -> Values:
+        """Return a figure of values by main row, with another value for rows outside a window."""
+        within = self.within(days)
+        found: Values = update.reduceat(
+            values if within is None else np.where(within, values, other), self.starts
+        )
+        return found
+
 
 def _holds(cells: Cells, test: RowTest) -> Bools:
     values = cells.values
@@ -109,64 +148,88 @@ class Figures:
     def __init__(
         self, concepts: Sequence[Concept], n_rows: int, scales: Mapping[str, int | None]
     ) -> None:
-        self._concepts, self._n = concepts, n_rows
+        self._n = n_rows
         self._scales = scales
         """The bits after the point of the steps in which floats are added; None for whole numbers.
         """
-        self._counts: dict[_Meant, Ints] = {}
-        for concept in concepts:
-            self._counts.setdefault(rows_meant(concept), np.zeros(n_rows, dtype=np.int64))
+        counted = [c for c in concepts if c.figure is not Figure.SOME]
+        asked = dict.fromkeys(rows_meant(c) for c in concepts if c.figure is Figure.SOME)
+        self._counts: dict[_Meant, Ints] = {
+            meant: np.zeros(n_rows, dtype=np.int64) for meant in map(rows_meant, counted)
+        }
+        self._some = [meant for meant in asked if meant not in self._counts]
+        self._bits = np.zeros((-(-len(self._some) // _BITS), n_rows), dtype=np.uint8)
         self._sums: dict[_Numbers, _Sum] = {}
-        self._ends: dict[tuple[_Numbers, Figure], _End] = {}
-        self._latest: dict[_Numbers, _Latest] = {}
-        for concept in concepts:
-            if concept.of is None:
-                continue
-            asked, bits = (concept.of, concept.days), scales[concept.of]
-            if concept.figure in (Figure.SUM, Figure.MEAN):
-                self._sums.setdefault(asked, _Sum(n_rows, bits))
-            elif concept.figure is Figure.LATEST:
-                self._latest[asked] = _Latest(n_rows, bits is None)
-            else:
-                greatest = concept.figure is Figure.GREATEST
-                self._ends[asked, concept.figure] = _End(n_rows, greatest, bits is None)
+        self._ends: dict[tuple[_Numbers, Figure], Values] = {}
+        self._latest: dict[str, _Latest] = {}
+        for concept in counted:
+            if concept.of is not None:
+                self._begin(concept, concept.of)
+
+    def _begin(self, concept: Concept, column: str) -> None:
+        bits, numbers = self._scales[column], (column, concept.days)
+        if concept.figure in (Figure.SUM, Figure.MEAN):
+            self._sums[numbers] = _Sum(self._n, bits)
+        elif concept.figure is Figure.LATEST:
+            self._latest[column] = _Latest(self._n, bits is None)
+        else:
+            none = _none(concept.figure, bits is None)
+            kind = np.int64 if bits is None else np.float64
+            self._ends[numbers, concept.figure] = np.full(self._n, none, dtype=kind)
 
     def add(self, block: RelatedBlock) -> None:
         """Add some related rows."""
-        for (column, where, days), counts in self._counts.items():
-            mask = block.meant(column, where, days)
-            main = block.main if mask is None else block.main[mask]
-            counts += np.bincount(main, minlength=self._n)
-        kept: dict[_Numbers, tuple[Ints, Values, Ints | None]] = {}
-        states: list[tuple[_Numbers, _Sum | _End | _Latest]] = [
-            *self._sums.items(),
-            *((numbers, end) for (numbers, _), end in self._ends.items()),
-            *self._latest.items(),
-        ]
-        for numbers, state in states:
-            if numbers not in kept:
-                kept[numbers] = _present(block, *numbers)
-            state.add(*kept[numbers])
+        if not len(block.main):
+            return
+        mains = block.mains
+        for meant, counts in self._counts.items():
+            counts[mains] += block.counts(block.meant(*meant))
+        for byte, packed in zip(self._bits, _packed(self._some, block), strict=True):
+            byte[mains] |= np.bitwise_or.reduceat(packed, block.starts)
+        self._add_sums(block)
+        for ((column, days), figure), ends in self._ends.items():
+            none = _none(figure, self._scales[column] is None)
+            update = _UPDATES[figure]
+            found = block.of_each(update, block.columns[column].filled(none), days, none)
+            ends[mains] = update(ends[mains], found)
+        for column, latest in self._latest.items():
+            latest.add(block, block.columns[column])
+
+    def _add_sums(self, block: RelatedBlock) -> None:
+        parts: dict[str, tuple[Ints, Ints]] = {}
+        for (column, days), total in self._sums.items():
+            if column not in parts:
+                parts[column] = _in_steps(block.columns[column].filled(0), self._scales[column])
+            high, low = (block.of_each(np.add, part, days, 0) for part in parts[column])
+            total.high[block.mains] += high
+            total.low[block.mains] += low
 
     def column(self, concept: Concept) -> Any:
         """Return the column of a concept."""
-        counts = self._counts[rows_meant(concept)]
+        meant = rows_meant(concept)
         if concept.figure is Figure.SOME:
-            return pa.array(counts > 0)
+            return pa.array(self._has_some(meant))
+        counts = self._counts[meant]
         if concept.figure is Figure.COUNT:
             return pa.array(counts)
         assert concept.of is not None
         asked, none = (concept.of, concept.days), counts == 0
         if concept.figure is Figure.SUM:
             total = self._sums[asked]
-            return pa.array(total.whole if concept.digits is None else _rounded(total, concept))
+            return pa.array(total.whole(concept) if concept.digits is None else total.of(concept))
         if concept.figure is Figure.MEAN:
-            total = self._sums[asked]
-            mean = total.floats / np.maximum(counts, 1)
+            mean = self._sums[asked].floats / np.maximum(counts, 1)
             return pa.array(np.round(mean, concept.digits or 0), mask=none)
         if concept.figure is Figure.LATEST:
-            return pa.array(self._latest[asked].values, mask=none)
-        return pa.array(self._ends[asked, concept.figure].values, mask=none)
+            return pa.array(self._latest[concept.of].values, mask=none)
+        return pa.array(self._ends[asked, concept.figure], mask=none)
+
+    def _has_some(self, meant: _Meant) -> Bools:
+        if meant in self._counts:
+            return self._counts[meant] > 0
+        byte, bit = divmod(self._some.index(meant), _BITS)
+        found: Bools = (self._bits[byte] >> bit & 1).astype(np.bool_)
+        return found
 
 
 def rows_meant(concept: Concept) -> _Meant:
@@ -174,18 +237,25 @@ def rows_meant(concept: Concept) -> _Meant:
     return concept.of, concept.where, concept.days
 
 
-def _rounded(total: _Sum, concept: Concept) -> Any:
-    return np.round(total.floats, concept.digits or 0)
+def _packed(asked: Sequence[_Meant], block: RelatedBlock) -> Iterator[Any]:
+    """Yield which rows are meant, eight questions to a byte."""
+    for first in range(0, len(asked), _BITS):
+        packed = np.zeros(len(block.main), dtype=np.uint8)
+        for bit, meant in enumerate(asked[first : first + _BITS]):
+            mask = block.meant(*meant)
+            packed |= np.uint8(1 << bit) if mask is None else mask.view(np.uint8) << np.uint8(bit)
+        yield packed
 
 
-def _present(
-    block: RelatedBlock, column: str, days: int | None
-) -> tuple[Ints, Values, Ints | None]:
-    """Return the main rows, the values and the times of the rows that have a value."""
-    cells, mask = block.columns[column], block.meant(column, (), days)
-    if mask is None:
-        return block.main, cells.values, block.time
-    return block.main[mask], cells.values[mask], None if block.time is None else block.time[mask]
+_UPDATES = {Figure.LEAST: np.minimum, Figure.GREATEST: np.maximum}
+
+
+def _none(figure: Figure, whole: bool) -> int | float:
+    """Return what changes no least or greatest value."""
+    bounds = np.iinfo(np.int64)
+    if figure is Figure.GREATEST:
+        return int(bounds.min) if whole else -math.inf
+    return int(bounds.max) if whole else math.inf
 
 
 def scale_of(most: float) -> int:
@@ -193,69 +263,58 @@ def scale_of(most: float) -> int:
     return _STEP_BITS - (math.frexp(most)[1] if most else 0)
 
 
+def _in_steps(values: Values, bits: int | None) -> tuple[Ints, Ints]:
+    """Return numbers of steps in two parts, whose sums do not overflow before there are 2**37
+    rows.
+    """
+    steps = values if bits is None else np.rint(np.ldexp(values, bits)).astype(np.int64)
+    return steps >> _LOW_BITS, steps & _LOW
+
+
 class _Sum:
     """Sums by main row."""
 
     def __init__(self, n_rows: int, bits: int | None) -> None:
-        self._bits = bits
-        self._high, self._low = np.zeros((2, n_rows), dtype=np.int64)
+        self._step_bits = 0 if bits is None else bits
+        self.high, self.low = np.zeros((2, n_rows), dtype=np.int64)
 
-    def add(self, main: Ints, values: Values, time: Ints | None) -> None:
-        del time
-        if self._bits is None:
-            np.add.at(self._low, main, values)
-            return
-        steps = np.rint(np.ldexp(values, self._bits)).astype(np.int64)
-        # In two parts, none of which overflows before there are 2**37 rows.
-        np.add.at(self._high, main, steps >> _LOW_BITS)
-        np.add.at(self._low, main, steps & _LOW)
+    def whole(self, concept: Concept) -> Ints:
+        high = self.high + (self.low >> _LOW_BITS)
+        if len(high) and not (high.min() >= -_HIGHEST and high.max() < _HIGHEST):
+            raise DataError(
+                f"expected totals of {concept.of!r} in {concept.relation.table} of at most 64 "
+                "bits, got larger ones; write the column as floats"
+            )
+        return (high << _LOW_BITS) + (self.low & _LOW)
 
-    @cached_property
-    def whole(self) -> Ints:
-        return self._low
+    def of(self, concept: Concept) -> Any:
+        return np.round(self.floats, concept.digits or 0)
 
     @cached_property
     def floats(self) -> Any:
-        if self._bits is None:
-            return self._low.astype(np.float64)
-        joined = np.ldexp(self._high.astype(np.float64), _LOW_BITS) + self._low
-        return np.ldexp(joined, -self._bits)
-
-
-class _End:
-    """The least or greatest values by main row; where there is none, any."""
-
-    def __init__(self, n_rows: int, greatest: bool, whole: bool) -> None:
-        self._update = np.maximum if greatest else np.minimum
-        self.values: Values
-        if whole:
-            bounds = np.iinfo(np.int64)
-            self.values = np.full(n_rows, bounds.min if greatest else bounds.max, dtype=np.int64)
-        else:
-            self.values = np.full(n_rows, -math.inf if greatest else math.inf)
-
-    def add(self, main: Ints, values: Values, time: Ints | None) -> None:
-        del time
-        self._update.at(self.values, main, values)
+        joined = np.ldexp(self.high.astype(np.float64), _LOW_BITS) + self.low
+        return np.ldexp(joined, -self._step_bits)
 
 
 class _Latest:
     """The values at the greatest times by main row; of several the greatest."""
 
     def __init__(self, n_rows: int, whole: bool) -> None:
-        self.values: Values = np.zeros(n_rows, dtype=np.int64 if whole else np.float64)
+        self._none = _none(Figure.GREATEST, whole)
+        self.values: Values = np.full(n_rows, self._none, dtype=np.int64 if whole else np.float64)
         self._times = np.full(n_rows, np.iinfo(np.int64).min)
-        self._known = np.zeros(n_rows, dtype=np.bool_)
 
-    def add(self, main: Ints, values: Values, time: Ints | None) -> None:
-        assert time is not None
-        order = np.lexsort((values, time, main))
-        main, values, time = main[order], values[order], time[order]
-        last = np.append(main[1:] != main[:-1], True) if len(main) else np.zeros(0, np.bool_)
-        main, values, time = main[last], values[last], time[last]
-        before = self._times[main]
-        later = (time > before) | ((time == before) & (values > self.values[main]))
-        better = later | ~self._known[main]
-        where = main[better]
-        self.values[where], self._times[where] = values[better], time[better]
-        self._known[where] = True
+    def add(self, block: RelatedBlock, cells: Cells) -> None:
+        assert block.time is not None
+        mains, starts = block.mains, block.starts
+        known = Cells(block.time, cells.present).filled(np.iinfo(np.int64).min)
+        times = np.maximum.reduceat(known, starts)
+        is_last = known == np.repeat(times, block.counts(None))
+        last = np.where(is_last, cells.filled(self._none), self._none)
+        values = np.maximum.reduceat(last, starts)
+        before = self._times[mains]
+        together = np.maximum(values, self.values[mains])
+        self.values[mains] = np.select(
+            [times > before, times == before], [values, together], self.values[mains]
+        )
+        self._times[mains] = np.maximum(times, before)

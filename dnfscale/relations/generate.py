@@ -9,6 +9,7 @@ concepts that are allowed; what a layer leaves goes to the next.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -28,7 +29,9 @@ _MOST_VALUES = 8
 _MOST_PAIR_COST = 6
 _SHARES = (Fraction(1), Fraction(3, 10), Fraction(2, 7), Fraction(1, 4), Fraction(1), Fraction(1))
 """The share of what is still allowed that each layer may take."""
-_SUM_DIGITS = 9
+_SUM_DIGITS, _DIGITS, _LEAST_DIGITS = 9, 12, -3
+_MOST_SUMMED = 1e290
+"""Totals of larger numbers may be infinite."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,6 +110,7 @@ def _layers(table: Described, *, keep_missing: bool) -> Iterator[list[Draft]]:
         for column, look in table.looks.items()
         if look.kind in ("whole", "number") and look.rows
         for figure in _figures(table.relation, keep_missing)
+        if look.most <= _MOST_SUMMED or figure not in (Figure.SUM, Figure.MEAN)
     ]
     yield rows((Figure.COUNT,), single)
     yield rows((Figure.SOME,), pairs)
@@ -129,9 +133,9 @@ def _figure(table: Described, figure: Figure, column: str, days: int | None) -> 
     exact = look.kind == "whole" and look.most * table.rows < float(1 << 62)
     if figure is Figure.MEAN or (figure is Figure.SUM and not exact):
         # Beyond some twelve digits, sums in another order differ.
-        whole_digits = len(str(int(look.most)))
+        whole_digits = max(_LEAST_DIGITS, math.floor(math.log10(look.most)) + 1 if look.most else 1)
         known = _SUM_DIGITS - whole_digits if look.digits is None else look.digits
-        room = 12 - whole_digits
+        room = _DIGITS - whole_digits
         digits = min(known + 6, room) if figure is Figure.MEAN else min(known, room)
     return Concept("", table.relation, figure, of=column, days=days, digits=digits)
 

@@ -217,30 +217,27 @@ class FillBucket:
             return BucketFacts(*_told_facts(self._schema_of(name)))
         parts = [self._part(main_file(piece), bucket) for piece in range(self.main_pieces)]
         main = pa.Table.from_batches(parts)
-        rows_of = _RowsOfKeys(main.column(_KEY).combine_chunks())
-        moment = _moments_of(main) if _MOMENT in main.column_names else None
+        units = _Units(main)
         columns: dict[str, Any] = {}
         without, strays, related = [], [], []
         for number, files in enumerate(self.related):
-            figures = Figures(files.concepts, main.num_rows, dict(files.scales))
-            has_rows = np.zeros(main.num_rows, dtype=np.bool_)
+            figures = Figures(files.concepts, units.n, dict(files.scales))
+            has_rows = np.zeros(units.n, dtype=np.bool_)
             n_related = n_strays = 0
             for table in self._blocks(number, files.pieces, bucket):
-                places, main_rows = rows_of.matched(table.column(_KEY).combine_chunks())
+                places, codes = units.known(table.column(_KEY).combine_chunks())
                 n_related += table.num_rows
-                n_strays += table.num_rows - rows_of.known
-                has_rows[main_rows] = True
-                for some in _slices(len(places)):
-                    block = seen_block(
-                        table, places[some], main_rows[some], moment, files, self.ticks
-                    )
-                    figures.add(block)
-            columns |= {concept.name: figures.column(concept) for concept in files.concepts}
-            without.append(int((~has_rows).sum()))
+                n_strays += table.num_rows - len(places)
+                for some, own in units.matched(places, codes):
+                    has_rows[own] = True
+                    figures.add(seen_block(table, some, own, units.moment, files, self.ticks))
+            for concept in files.concepts:
+                columns[concept.name] = units.of_rows(figures.column(concept))
+            without.append(int((~has_rows[units.of_row]).sum()))
             strays.append(n_strays)
             related.append(n_related)
         facts = BucketFacts(
-            main.num_rows, rows_of.repeated, tuple(without), tuple(strays), tuple(related)
+            main.num_rows, units.repeated, tuple(without), tuple(strays), tuple(related)
         )
         self._write(name, columns, [len(part) for part in parts], facts)
         return facts
@@ -448,39 +445,55 @@ def _powers(places: Hashes) -> Hashes:
     return powers[places.astype(np.int64)]
 
 
-class _RowsOfKeys:
-    """The main rows of each key of a bucket."""
+class _Units:
+    """The main rows of a bucket, those of one key and one moment as one: related rows say the same
+    of them.
+    """
 
-    def __init__(self, keys: Any) -> None:
-        coded = keys.dictionary_encode()
+    def __init__(self, main: Any) -> None:
+        coded = main.column(_KEY).combine_chunks().dictionary_encode()
         self._keys = coded.dictionary
-        codes = np.from_dlpack(coded.indices)
-        self._order = np.argsort(codes, kind="stable")
-        counts = np.bincount(codes, minlength=len(self._keys))
-        self._counts = counts
-        self._starts = np.cumsum(counts) - counts
+        codes = np.from_dlpack(coded.indices).astype(np.int64)
         self.repeated = len(codes) - len(self._keys)
-        self.known = 0
-        """Of the rows that were matched last, those that have a main row."""
+        moment = _moments_of(main) if _MOMENT in main.column_names else None
+        parts: list[Any] = [codes]
+        if self.repeated and moment is not None:
+            known = np.ones(len(codes), np.bool_) if moment.present is None else moment.present
+            parts += [moment.values, known]
+        order = np.lexsort(parts[::-1])
+        is_first = np.zeros(len(codes), dtype=np.bool_)
+        for part in parts:
+            own = part[order]
+            is_first |= np.append(True, own[1:] != own[:-1])[: len(own)]
+        firsts = order[is_first]
+        self.n = len(firsts)
+        self.of_row = np.empty(len(codes), dtype=np.int64)
+        """The unit of each row."""
+        self.of_row[order] = np.cumsum(is_first) - 1
+        self.moment = None if moment is None else moment.at(firsts)
+        # Units lie in the order of their keys.
+        self._counts = np.bincount(codes[firsts], minlength=len(self._keys))
+        self._starts = np.cumsum(self._counts) - self._counts
 
-    def matched(self, keys: Any) -> tuple[Ints, Ints]:
-        """Return pairs of related rows and main rows that have the same key."""
-        found = pc.index_in(keys, value_set=self._keys).fill_null(-1)
-        codes = np.from_dlpack(found)
+    def known(self, keys: Any) -> tuple[Ints, Ints]:
+        """Return the places of related rows that have a main row, and what their keys are."""
+        codes: Any = np.from_dlpack(pc.index_in(keys, value_set=self._keys).fill_null(-1))
         places = np.flatnonzero(codes >= 0)
-        codes = codes[places]
-        self.known = len(places)
-        if not self.repeated:
-            return places, self._order[codes]
+        return places, codes[places]
+
+    def matched(self, places: Ints, codes: Ints) -> Iterator[tuple[Ints, Ints]]:
+        """Yield pairs of related rows and units of the same key, not too many at a time."""
         times = self._counts[codes]
-        firsts = np.repeat(self._starts[codes], times)
-        before = np.repeat(np.cumsum(times) - times, times)
-        return np.repeat(places, times), self._order[firsts + np.arange(len(before)) - before]
+        ends = np.cumsum(times)
+        n_pairs = int(ends[-1]) if len(ends) else 0
+        for first in range(0, n_pairs, _BLOCK_ROWS):
+            pair = np.arange(first, min(first + _BLOCK_ROWS, n_pairs))
+            of = np.searchsorted(ends, pair, side="right") if self.repeated else pair
+            yield places[of], self._starts[codes[of]] + pair - (ends - times)[of]
 
-
-def _slices(length: int) -> Iterator[slice]:
-    for first in range(0, length, _BLOCK_ROWS):
-        yield slice(first, first + _BLOCK_ROWS)
+    def of_rows(self, column: Any) -> Any:
+        """Return a column of units as one of the rows."""
+        return column.take(pa.array(self.of_row))
 
 
 def _moments_of(table: Any) -> Cells:
@@ -497,20 +510,22 @@ def seen_block(
 ) -> RelatedBlock:
     """Return those of some pairs of rows in which the main row sees the related one."""
     time = _moments_of(table) if _MOMENT in table.column_names else None
+    if time is not None and moment is not None and files.relation.as_of is not None:
+        own, theirs = time.at(places), moment.at(main)
+        keep = own.values < theirs.values
+        for present in (own.present, theirs.present):
+            keep = keep if present is None else keep & present
+        places, main = places[keep], main[keep]
+    small = len(main) and main.max() < 1 << 16
+    # Sixteen bits are sorted by counting.
+    order = np.argsort(main.astype(np.uint16) if small else main, kind="stable")
+    places, main = places[order], main[order]
     age = times = None
     if time is not None:
-        own = time.at(places)
-        times = own.values
-        if own.present is not None:
-            # A row without a time came before all others.
-            times = np.where(own.present, times, np.iinfo(np.int64).min)
+        # A row without a time came before all others.
+        times = time.at(places).filled(np.iinfo(np.int64).min)
         if moment is not None and files.relation.as_of is not None:
-            theirs = moment.at(main)
-            keep = own.values < theirs.values
-            for present in (own.present, theirs.present):
-                keep = keep if present is None else keep & present
-            age = (theirs.values - own.values)[keep]
-            places, main, times = places[keep], main[keep], times[keep]
+            age = moment.values[main] - times
     columns = {
         column: _cells(table.column(f"v{place}"), column, texts).at(places)
         for place, (column, texts) in enumerate(files.texts)

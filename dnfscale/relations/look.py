@@ -19,7 +19,7 @@ from dnfscale.core import ranks
 from dnfscale.core.arrays import Values
 from dnfscale.core.hashes import key_value, order_keys
 from dnfscale.core.ranks import KeyRows
-from dnfscale.data.measures import is_decimal, measure_of
+from dnfscale.data.measures import is_decimal, measure_of, steps
 from dnfscale.errors import DataError
 
 _FEW = 4_096
@@ -60,10 +60,19 @@ def plain(array: Any) -> Any:
         if kind == _WHOLE:
             return array.cast(pa.int64())
         if kind == _NUMBER:
-            return array.cast(pa.float64())
+            return _floats(array)
         return array.cast(pa.large_string()) if kind == _TEXT else array
     except pa.ArrowException as error:
         raise DataError(f"expected numbers of at most 64 bits, but {error}") from error
+
+
+def _floats(array: Any) -> Any:
+    """Return numbers as floats, decimals as the floats next to them: Arrow's own cast is a little
+    off.
+    """
+    if not is_decimal(array.type):
+        return array.cast(pa.float64())
+    return pc.divide(steps(array).cast(pa.float64(), safe=False), 10.0**array.type.scale)
 
 
 def numbers(array: Any, column: str) -> tuple[Values, Any]:
@@ -72,7 +81,8 @@ def numbers(array: Any, column: str) -> tuple[Values, Any]:
     values = _numpy(array.fill_null(0))
     if values.dtype.kind == "f":
         present = present & ~np.isnan(values)
-        values = np.where(present, values, 0.0)
+        # Zero is added, so that there is one zero alone.
+        values = np.where(present, values, 0.0) + 0.0
         if np.isinf(values).any():
             raise DataError(
                 f"column {column!r}: expected finite numbers in a related table, got infinity; "

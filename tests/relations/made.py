@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import datetime
 import random
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from dnfscale.core.concepts import Concept
 from dnfscale.data.source import Source, open_source
 from dnfscale.datasets.convert import Conversion
 from dnfscale.relations.tables import Asked, JoinedTable, Side, join_tables, relation_between
@@ -95,10 +96,11 @@ def joined(
     *,
     most: int = 300,
     repeats: bool = False,
+    given: Sequence[Concept] = (),
     **changes: Any,
 ) -> JoinedTable:
     conversion = Conversion(places=(str(place),), tell=lambda _: None)
-    asked = Asked(most=most, repeats=repeats)
+    asked = Asked(most=most, repeats=repeats, given=tuple(given))
     return join_tables(people, [side_of(people, visits, **changes)], asked, conversion)
 
 
