@@ -6,7 +6,6 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from dnfscale.data.lake import Snapshot, open_snapshot
 from dnfscale.data.source import Source, open_live
@@ -17,6 +16,7 @@ from dnfscale.datasets.convert import (
     folder_name,
     kept_once,
     open_kept,
+    parquet_writer,
 )
 from dnfscale.engine.limits import cores
 from dnfscale.spec.storage import Access
@@ -64,7 +64,7 @@ class _KeepFile:
             return int(written.num_rows)
         rows, sink = 0, pa.BufferOutputStream()
         schema = self.snapshot.schema.remove_metadata()
-        with pq.ParquetWriter(sink, schema, compression="zstd") as writer:
+        with parquet_writer(sink, schema) as writer:
             for table in self.snapshot.read(number):
                 writer.write_table(table, row_group_size=GROUP_ROWS)
                 rows += table.num_rows

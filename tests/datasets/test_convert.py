@@ -329,6 +329,22 @@ def test_a_csv_that_cannot_be_converted_leaves_nothing(tmp_path, out, text, mess
     assert left_in(out) == []
 
 
+@pytest.mark.parametrize(
+    ("last", "message"),
+    [("3", "expected 2 columns, got 1"), ("3,x", "expected double in column 'b' .* 'x'")],
+)
+def test_a_wrong_row_far_into_a_block_is_told_by_its_line(csv, out, last, message):
+    rows = 400_000
+    with pytest.raises(DataError, match=f"line {rows + 2:,}: {message}"):
+        convert_csv(csv("a,b\n" + "1,22\n" * rows + f"{last}\n"), out)
+
+
+def test_a_row_may_be_longer_than_what_is_parsed_at_once(csv, out):
+    long = "x\n" * 800_000
+    convert_csv(csv(f'a,b\n1,y\n2,"{long}"\n3,z\n'), out)
+    assert rows_of(out) == {"a": [1, 2, 3], "b": ["y", long, "z"]}
+
+
 def test_a_csv_may_have_a_hundred_thousand_columns(csv, out):
     names = [f"gene {i:06d} of the second run" for i in range(100_000)]
     cells = [f"{i % 7}" for i in range(100_000)]
