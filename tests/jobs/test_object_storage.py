@@ -16,7 +16,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from dnfscale.core.columns import Column, Reading, Role
-from dnfscale.data.outputs import new_folder, write_parquet
+from dnfscale.data.outputs import new_folder, write_part
 from dnfscale.data.source import open_source
 from dnfscale.errors import DataError
 from dnfscale.spec.storage import Access
@@ -399,7 +399,7 @@ def test_a_prediction_that_fails_in_the_store_leaves_the_earlier_one(store):
             suppress(RuntimeError),
             new_folder(f"{RUNS}/{name}", access, columns=("x",), force=True) as folder,
         ):
-            write_parquet(pa.table({"x": [int(failing)]}), folder, "part-00000.parquet", access)
+            write_part(pa.table({"x": [int(failing)]}), folder, 0, "parquet", access)
             if failing:
                 raise RuntimeError("a task")
     assert store.names("runs/a") == ["_SUCCESS", "part-00000.parquet"]
