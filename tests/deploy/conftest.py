@@ -18,10 +18,12 @@ from tests.deploy.processes import Processes, free_port, make_certificates, writ
 from tests.jobs.running import ROOT, command, essence, read_json, surroundings
 
 QUICKSTART = ROOT / "jobs" / "quickstart.toml"
+TWO_FOLDS = ("--set", "folds.outer=2")
+"""What the quickstart is told besides where a third of its work shows as much."""
 
 Quickstart = Callable[..., tuple[str, dict[str, object]]]
-"""Runs the quickstart with more options, and returns its result without timing and environment, and
-the latter.
+"""Runs the quickstart with more options, of two folds unless its whole is asked for, and returns
+its result without timing and environment, and the latter.
 """
 
 
@@ -37,10 +39,14 @@ def quickstart(tmp_path: Path) -> Iterator[Quickstart]:
     with Processes(tmp_path) as processes:
 
         def run(
-            *options: str | Path, before: tuple[str, ...] = (), **environment: str
+            *options: str | Path,
+            before: tuple[str, ...] = (),
+            whole: bool = False,
+            **environment: str,
         ) -> tuple[str, dict[str, object]]:
+            size = () if whole else TWO_FOLDS
             job = processes.start(
-                "job", [*before, *command("run", QUICKSTART, *options)], **environment
+                "job", [*before, *command("run", QUICKSTART, *size, *options)], **environment
             )
             processes.wait_for(lambda: job.poll() is not None, "the end of the job")
             said = (tmp_path / "job.log").read_text(encoding="utf-8")
@@ -53,9 +59,13 @@ def quickstart(tmp_path: Path) -> Iterator[Quickstart]:
 
 @pytest.fixture(scope="session")
 def serially(tmp_path_factory: pytest.TempPathFactory) -> str:
-    """The result of the quickstart in one process."""
-    folder = tmp_path_factory.mktemp("serial")
-    serial = command("run", QUICKSTART, "--set", "cluster.kind=serial")
+    """The result of the quickstart, of two folds, in one process."""
+    return result_in_one_process(tmp_path_factory.mktemp("serial"), *TWO_FOLDS)
+
+
+def result_in_one_process(folder: Path, *options: str) -> str:
+    """Run the quickstart in one process, and return what every other setting must give too."""
+    serial = command("run", QUICKSTART, "--set", "cluster.kind=serial", *options)
     subprocess.run(serial, cwd=folder, env=surroundings(), check=True, capture_output=True)
     return essence(folder / "runs" / "quickstart" / "result.json")
 

@@ -16,7 +16,7 @@ from typing import Any
 
 from tests.jobs.running import ROOT, surroundings
 
-PATIENCE_S = 120
+PATIENCE_S = 240
 """On a machine that others use too, two workers have been seen to take 20 s to come."""
 
 

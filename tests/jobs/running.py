@@ -25,8 +25,8 @@ from dnfscale.jobs.cli import main
 
 ROOT = Path(__file__).parents[2]
 """The folder of the project."""
-PATIENCE_S = 60
-"""How long a command may take before it counts as hanging."""
+PATIENCE_S = 180
+"""How long a command may take before it counts as hanging, also on a busy machine."""
 
 
 @dataclass(frozen=True)

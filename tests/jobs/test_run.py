@@ -18,10 +18,8 @@ import pytest
 from dnfscale.jobs.runner import NOTHING_DONE
 from dnfscale.spec.job import read_spec
 from tests.jobs.running import (
-    ROOT,
     Desk,
     essence,
-    read_json,
     small_table,
     spec_text,
     surprising,
@@ -590,20 +588,6 @@ def test_a_study_has_the_folds_it_asks_for(laid_desk, outer, n_folds):
     folds = laid_desk.result()["methods"]["ideal"]["folds"]
     assert len(folds) == n_folds
     assert sum(fold["test_rows"] for fold in folds) == 40
-
-
-def test_the_quickstart_ends_with_a_formula_an_accuracy_and_its_files(desk):
-    ended = desk.apart(
-        "run", ROOT / "jobs" / "quickstart.toml", "--output", "runs", "--set", "cluster.kind=serial"
-    )
-    assert ended.code == 0
-    result = desk.result("quickstart")
-    assert result["data"]["rows"] == 569
-    assert result["methods"]["ideal"]["accuracy_mean"] > 0.9
-    assert f"{100 * result['methods']['ideal']['accuracy_mean']:.1f} % ± " in ended.out
-    assert ended.out.rstrip().endswith(str(Path("runs") / "quickstart"))
-    assert read_json(desk.folder("quickstart") / "model.json")["positive"] == ["malignant"]
-    assert (desk.folder("quickstart") / "report.html").stat().st_size < 400_000
 
 
 def test_columns_that_tell_no_rows_apart_are_named_with_what_to_do(desk):

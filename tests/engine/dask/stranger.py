@@ -21,7 +21,7 @@ from distributed.comm.core import connect
 from distributed.security import Security
 
 from dnfscale.engine.dask.credentials import temporary_security
-from tests.jobs.running import ROOT, surroundings
+from tests.jobs.running import PATIENCE_S, ROOT, surroundings
 
 NOBODY = 65534
 PAGES = (
@@ -47,9 +47,14 @@ _PATIENCE_S = 5.0
 
 def answers_to_nobody(ports: Iterable[int]) -> dict[int, list[str]]:
     """Return what each port answers to the account that owns nothing; only root can become it."""
-    line = [sys.executable, "-m", "tests.engine.dask.stranger", *map(str, ports)]
     done = subprocess.run(
-        line, cwd=ROOT, env=surroundings(), capture_output=True, text=True, timeout=120, check=False
+        [sys.executable, "-m", "tests.engine.dask.stranger", *map(str, ports)],
+        cwd=ROOT,
+        env=surroundings(),
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE_S,
+        check=False,
     )
     assert done.returncode == 0, done.stderr
     return {int(port): answers for port, answers in json.loads(done.stdout).items()}
