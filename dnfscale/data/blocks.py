@@ -41,6 +41,10 @@ _PIECE_BYTES = 1 << 20
 _STEP_BYTES = 1 << 16
 _LONGEST_BYTES = 256 << 20
 """A row, or a cell in quotes, may be so long."""
+_DEEPEST = 64
+"""Values of JSON may be nested so deep: with 10,000 Arrow takes minutes, with 100,000 it ends the
+process.
+"""
 _SPECIAL = (LOCAL_DATE, LOCAL_TIME, GROUPED)
 _SAID = (*_SPECIAL, "string")
 """Kinds that Arrow must be told of."""
@@ -153,11 +157,15 @@ def _next_line(handle: Any, text: Text, at: int) -> int:
         if not piece or at - first > _LONGEST_BYTES:
             break
     if at < text.size:
-        raise DataError(
-            f"{text.path}: expected lines of less than {_LONGEST_BYTES >> 20} MiB, got a longer "
-            "one; is the file a table of lines?"
-        )
+        raise _line_error(text)
     return text.size
+
+
+def _line_error(text: Text) -> DataError:
+    return DataError(
+        f"{text.path}: expected lines of less than {_LONGEST_BYTES >> 20} MiB, got a longer "
+        "one; is the file a table of lines?"
+    )
 
 
 def exact_cuts(text: Text, block_bytes: int) -> list[int]:
@@ -203,6 +211,8 @@ def stream_blocks(text: Text, block_bytes: int) -> Iterator[Block]:
                 content, at, skip = content[skip:], skip, 0
             cut = _last_pairing_end(content, text)
             if not cut and len(content) > _LONGEST_BYTES:
+                if not text.has_quotes or b'"' not in content:
+                    raise _line_error(text)
                 raise OpenQuoteError(Block(text, at, at, b"", lines), 1).told()
             if cut:
                 yield Block(text, at, at + cut, content[:cut], lines)
@@ -474,6 +484,7 @@ def merged_kinds(known: Kinds, found: Kinds) -> dict[str, str]:
 def json_table(block: Block, types: Types) -> pa.Table:
     """Parse lines of JSON; columns have the types given, or wider ones where values ask for it."""
     _check_utf8(block)
+    _check_depth(block)
     try:
         return _read_json(block.content, types)
     except pa.ArrowInvalid:
@@ -514,6 +525,27 @@ def _check_utf8(block: Block) -> None:
             f"{block.text.path}: {block.line(row)}expected text in UTF-8, as JSON is, got other "
             "bytes; write the file in UTF-8"
         ) from error
+
+
+def _check_depth(block: Block) -> None:
+    """Raise DataError for values of JSON that are nested too deep for Arrow."""
+    content = block.content
+    if b"[" not in content and content.count(b"{") <= content.count(b"\n") + 1:
+        return
+    # Without escaped quotes, every second quote ends a string.
+    signs = np.frombuffer(content.replace(b"\\\\", b"").replace(b'\\"', b""), dtype=np.uint8)
+    in_text = np.bitwise_xor.accumulate(signs == ord('"'))
+    steps = np.isin(signs, list(b"[{")).astype(np.int8) - np.isin(signs, list(b"]}"))
+    steps[in_text] = 0
+    at = np.flatnonzero(steps)
+    depths = np.cumsum(steps[at], dtype=np.int64)
+    deep = np.flatnonzero(depths > _DEEPEST)
+    if len(deep):
+        row = int(np.count_nonzero(signs[: at[deep[0]]] == ord("\n"))) + 1
+        raise DataError(
+            f"{block.text.path}: {block.line(row)}expected values of JSON nested at most "
+            f"{_DEEPEST} deep, got deeper ones; write flat objects, one a line"
+        )
 
 
 def _read_json(content: bytes, types: Types) -> pa.Table:

@@ -82,6 +82,9 @@ class Line(Record, frozen=True, kw_only=True):
             raise ValueError("a line has either all, or at_least and of")
         if self.at_least is not None and not 1 < self.at_least < len(self.of or ()):
             raise ValueError(f"{self.at_least} of {len(self.of or ())} make no checklist")
+        used = [literal.attribute for literal in self.literals]
+        if len(set(used)) < len(used):
+            raise ValueError(f"a line names one of its attributes {used} twice")
 
     @property
     def literals(self) -> tuple[Literal, ...]:

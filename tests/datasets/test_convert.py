@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import os
 from dataclasses import replace
 from datetime import UTC, date, datetime, time
@@ -345,13 +346,13 @@ def test_a_row_may_be_longer_than_what_is_parsed_at_once(csv, out):
     assert rows_of(out) == {"a": [1, 2, 3], "b": ["y", long, "z"]}
 
 
-def test_a_csv_may_have_a_hundred_thousand_columns(csv, out):
-    names = [f"gene {i:06d} of the second run" for i in range(100_000)]
-    cells = [f"{i % 7}" for i in range(100_000)]
+def test_a_csv_may_have_a_header_longer_than_what_is_looked_at(csv, out):
+    names = [f"gene {i:06d} of the second run" for i in range(40_000)]
+    cells = [f"{i % 7}" for i in range(40_000)]
     convert_csv(csv(",".join(names) + "\n" + ",".join(cells) + "\n"), out)
     [file] = out.iterdir()
-    assert pq.read_metadata(file).num_columns == 100_000
-    assert pq.read_table(file, columns=names[-1:]).to_pydict() == {names[-1]: [99_999 % 7]}
+    assert pq.read_metadata(file).num_columns == 40_000
+    assert pq.read_table(file, columns=names[-1:]).to_pydict() == {names[-1]: [39_999 % 7]}
 
 
 def test_many_columns_that_become_fractions_late_are_read_again_together(csv, out, monkeypatch):
@@ -431,6 +432,30 @@ def test_lines_of_json_of_two_types_are_an_error_with_the_line(tmp_path, out):
     with pytest.raises(DataError, match=r"t\.jsonl: line 31: expected an object of JSON"):
         convert_csv(tmp_path / "t.jsonl", out)
     assert not out.exists()
+
+
+@pytest.mark.parametrize("depth", [65, 200_000])
+def test_json_that_is_nested_without_end_is_told_by_its_line(tmp_path, out, depth):
+    deep = '{"a":' + "[" * depth + "]" * depth + "}"
+    (tmp_path / "t.jsonl").write_text('{"a": "]]\\"]]"}\n' * 30 + deep + "\n")
+    with pytest.raises(
+        DataError, match=r"t\.jsonl: line 31: expected values of JSON nested at most"
+    ):
+        convert_csv(tmp_path / "t.jsonl", out)
+    assert not out.exists()
+
+
+def test_brackets_in_texts_of_json_are_no_nesting(tmp_path, out):
+    (tmp_path / "t.jsonl").write_text('{"a": "' + "[{" * 100 + '\\""}\n' * 1 + '{"a": "b\\\\"}\n')
+    convert_csv(tmp_path / "t.jsonl", out)
+    assert rows_of(out) == {"a": ["[{" * 100 + '"', "b\\"]}
+
+
+def test_a_line_that_never_ends_is_not_called_an_open_quote(tmp_path, out, monkeypatch):
+    monkeypatch.setattr("dnfscale.data.blocks._LONGEST_BYTES", 1 << 20)
+    (tmp_path / "t.csv.gz").write_bytes(gzip.compress(b"a,b\n1,2\n3," + b"x" * (9 << 20)))
+    with pytest.raises(DataError, match="t.csv.gz: expected lines of less than 1 MiB, got a long"):
+        convert_csv(tmp_path / "t.csv.gz", out, block_bytes=1 << 20)
 
 
 def test_lines_of_json_that_are_not_utf_8_are_told_by_their_line(tmp_path, out):
