@@ -454,7 +454,7 @@ def test_brackets_in_texts_of_json_are_no_nesting(tmp_path, out):
 def test_a_line_that_never_ends_is_not_called_an_open_quote(tmp_path, out, monkeypatch):
     monkeypatch.setattr("dnfscale.data.blocks._LONGEST_BYTES", 1 << 20)
     (tmp_path / "t.csv.gz").write_bytes(gzip.compress(b"a,b\n1,2\n3," + b"x" * (9 << 20)))
-    with pytest.raises(DataError, match="t.csv.gz: expected lines of less than 1 MiB, got a long"):
+    with pytest.raises(DataError, match=r"t\.csv\.gz: expected lines of less than 1 MiB"):
         convert_csv(tmp_path / "t.csv.gz", out, block_bytes=1 << 20)
 
 
