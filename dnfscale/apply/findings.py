@@ -64,14 +64,14 @@ def _of_column(column: ColumnShift, n_rows: int, learned_rows: int) -> dict[Kind
         said["category"] = (
             f"{column.new:,} rows have a value that was hardly learned, or never: " + examples
         )
-    if column.shift is not None and column.shift.drifted:
-        said["column"] = _evidence(column.shift)
     gaps = column.missing_shift
     if gaps is not None and gaps.drifted:
         before = 100 * (column.learned_missing or 0)
         said["missing"] = (
             f"{100 * column.missing:.1f} % are missing, {before:.1f} % were ({_evidence(gaps)})"
         )
+    if column.shift is not None and column.shift.drifted:
+        said["column"] = _evidence(column.shift)
     outside = column.below + column.above
     if outside > _FEW * n_rows and _beyond_chance(column, n_rows, learned_rows):
         said["range"] = (

@@ -40,7 +40,7 @@ from dnfscale.errors import ClusterError
 from dnfscale.jobs.notes import TaskNotes
 from dnfscale.jobs.scan_bytes import from_bytes, to_bytes
 from dnfscale.jobs.store import model_file
-from dnfscale.learn.check import check_source, plan_check
+from dnfscale.learn.check import check_source, plan_check, without_settled
 from dnfscale.learn.classes import learn_classes, plan_classes
 from dnfscale.learn.dropped import Warn, silent
 from dnfscale.learn.frontier import grow_formulas, plan_frontier
@@ -230,7 +230,7 @@ def _check(
     if not _checks(spec, to_learn):
         return None
     aside = [*to_learn.drop, *([] if to_learn.weight is None else [to_learn.weight])]
-    found = check_source(source, to_learn.target, engine, drop=aside)
+    found = without_settled(check_source(source, to_learn.target, engine, drop=aside), to_learn)
     for about, finding in found.above_notes:
         subject = "" if about is None else f"{about}: "
         warn(f"{finding.kind}: {subject}{finding.evidence}; {finding.advice}")

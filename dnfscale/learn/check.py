@@ -13,6 +13,7 @@ from dnfscale.core import facts
 from dnfscale.core.arrays import Scalar
 from dnfscale.core.columns import Column, Reading, Role, Rows
 from dnfscale.core.facts import ColumnFacts, Limits, TableFacts
+from dnfscale.core.model import HALF
 from dnfscale.core.quantities import Measure, Quantity
 from dnfscale.data.measures import measure_of
 from dnfscale.data.roles import holds_labels, role_of
@@ -24,9 +25,12 @@ from dnfscale.method.findings import Subject, findings_of, table_findings
 from dnfscale.results.check import Check, ColumnCheck, Finding, ValueRows
 from dnfscale.results.record import label_record
 from dnfscale.spec.checks import listed
+from dnfscale.spec.learn import LearnSpec
 
 CHECK_COLUMNS = Phase("check columns", Reads.FILES, "look at all columns")
 _FREQUENT = 5
+_OF_COLUMNS_ASIDE = ("constant", "missing_codes")
+"""What matters of columns that no formula asks of."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +78,26 @@ def check_source(
     found: TableFacts = engine.reduce(CHECK_COLUMNS.name, source.partitions, scan, scan.merge)
     check = _checked(source, target, names, columns, found)
     return replace(check, findings=(*map(_of_files, differing), *check.findings))
+
+
+def without_settled(check: Check, spec: LearnSpec) -> Check:
+    """Return a check without the findings that a spec has already acted on."""
+    aside = {spec.group, spec.time, spec.by, *spec.protected}
+    is_weighed = spec.objective != "accuracy" or spec.threshold != HALF
+
+    def is_open(column: ColumnCheck, finding: Finding) -> bool:
+        if column.name in aside:
+            return finding.kind in _OF_COLUMNS_ASIDE
+        return finding.kind != "codes" or column.name not in spec.categorical
+
+    return replace(
+        check,
+        columns=tuple(
+            replace(column, findings=tuple(f for f in column.findings if is_open(column, f)))
+            for column in check.columns
+        ),
+        findings=tuple(f for f in check.findings if f.kind != "rare_class" or not is_weighed),
+    )
 
 
 def plan_check(layout: Layout) -> PlannedPhase:

@@ -51,6 +51,12 @@ def metric_text(name: str, value: float | None) -> str:
     return f"{100 * value:.1f} %" if name in _SHARES else f"{value:.3f}".replace("-", "−")
 
 
+def exact_text(name: str, value: float, *, digits: int) -> str:
+    """Write a value with so many digits, none of which is a zero at its end."""
+    number, unit = (100 * value, " %") if name in _SHARES else (value, "")
+    return f"{number:.{digits}g}{unit}".replace("-", "−")
+
+
 def interval_text(name: str, ends: tuple[float, float] | None) -> str:
     """Write an interval; an empty text where there is none."""
     if ends is None:

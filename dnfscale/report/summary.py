@@ -132,7 +132,7 @@ def _write_metrics(ideal: Method, decided_by: Mapping[str, str], out: TextIO) ->
         print(f"metrics    {', '.join(words)}", file=out)
     for part in ideal.slices:
         widest = max(part.gaps, key=lambda gap: gap.difference, default=None)
-        if widest is None:
+        if widest is None or not widest.difference:
             continue
         low, high = (visible(value_text(value)) for value in (widest.lowest, widest.highest))
         chance = "" if widest.certain else ", which may be chance"

@@ -210,6 +210,15 @@ def test_values_that_came_to_be_missing_are_told_with_their_column(learned):
     assert "were (" in found.findings[0].evidence
 
 
+def test_values_that_came_to_be_missing_explain_the_drift_of_their_column():
+    frame = people(2 * N, 0)
+    rows, truth = frame.drop(columns=["y", "sex"]), frame["y"]
+    model = IdealClassifier(profile="paper", max_ell=4, missing="indicator").fit(rows, truth)
+    found = evaluated(model, people(N, 1, missing=0.3))
+    assert named(found) == [("missing", "age")]
+    assert found.findings[0].evidence.count("PSI") == 2
+
+
 def test_numbers_out_of_range_are_told(learned):
     frame = people(N, 1)
     frame.loc[:99, "age"] = 999.0

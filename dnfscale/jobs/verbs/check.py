@@ -23,7 +23,7 @@ from dnfscale.jobs.relation_findings import relation_findings
 from dnfscale.jobs.runner import conversion_of
 from dnfscale.jobs.verbs.data_options import TABLE, add_data_options, conversion_from, says_of_data
 from dnfscale.jobs.verbs.storage_options import access_from, add_storage_options, place_from
-from dnfscale.learn.check import CHECK_COLUMNS, check_source
+from dnfscale.learn.check import CHECK_COLUMNS, check_source, without_settled
 from dnfscale.report.checked import check_lines
 from dnfscale.results.check import Check, check_text
 from dnfscale.spec.cluster import ClusterSpec
@@ -90,7 +90,7 @@ def _of_spec(
     aside = [*learned.drop, *(name for name in others if name is not None)]
     conversion = conversion_of(spec)
     try:
-        check = checked(
+        looked_at = checked(
             spec.data_path,
             learned.target or None,
             spec.data_access,
@@ -99,6 +99,7 @@ def _of_spec(
             workers=options.workers,
             quiet=options.json,
         )
+        check = without_settled(looked_at, learned)
         if not spec.related:
             return check
         main = open_dataset(spec.data_path, spec.data_access, conversion)

@@ -33,7 +33,7 @@ from dnfscale.jobs.verbs.data_options import (
 from dnfscale.jobs.verbs.related_options import add_related_option, joined_for
 from dnfscale.jobs.verbs.storage_options import access_from, add_storage_options
 from dnfscale.report.evaluated import evaluation_lines, evaluation_page
-from dnfscale.report.measured import METRICS, metric_text, metric_title
+from dnfscale.report.measured import METRICS, exact_text, metric_title
 from dnfscale.results.evaluation import DRIFT, Evaluation, evaluation_text
 from dnfscale.results.metrics import LOWER_IS_BETTER
 from dnfscale.spec.checks import listed
@@ -136,6 +136,10 @@ def _required(text: str) -> tuple[str, float]:
         number = float("nan")
     if not abs(number) < float("inf"):
         raise SpecError(f"--require {name} must be a number, as in {name}=0.9, got {text!r}")
+    is_loss = name in (*LOWER_IS_BETTER, DRIFT)
+    if number < 0 if is_loss else number > 1:
+        reached = "less than 0" if is_loss else "more than 1; write 0.9 for 90 %"
+        raise SpecError(f"--require {text}: {metric_title(name)} is never {reached}")
     return name, number
 
 
@@ -145,8 +149,10 @@ def _unmet(found: Evaluation, name: str, bound: float) -> list[str]:
         return []
     figure = found.figure(name)
     least = "at most" if name in (*LOWER_IS_BETTER, DRIFT) else "at least"
-    said = "is not known" if figure is None else f"is {metric_text(name, figure)}"
-    return [f"required: {metric_title(name)} {least} {metric_text(name, bound)}, but it {said}"]
+    wanted = exact_text(name, bound, digits=10)
+    texts = [] if figure is None else [exact_text(name, figure, digits=n) for n in (4, 8, 17)]
+    said = next((f"is {text}" for text in texts if text != wanted), "is not known")
+    return [f"required: {metric_title(name)} {least} {wanted}, but it {said}"]
 
 
 def _positive(

@@ -63,6 +63,34 @@ def test_a_spec_is_checked_without_the_columns_that_it_drops(desk):
     assert desk.here("check", spec, "--target", "y").code == 2
 
 
+def test_what_a_spec_has_acted_on_is_not_advised_again(desk):
+    random = np.random.default_rng(2)
+    desk.table(
+        {
+            "patient": random.integers(0, 80, N),
+            "ward_code": random.integers(1, 6, N),
+            "sex_code": random.integers(1, 4, N),
+            "age": random.normal(50, 10, N),
+            "y": np.arange(N) % 30 == 0,
+        }
+    )
+
+    def found(**tables):
+        done = desk.here("check", desk.spec(**tables), "--json")
+        record = json.loads(done.out)
+        named = [(c["name"], f["kind"]) for c in record["columns"] for f in c["findings"]]
+        return {*named, *(("", finding["kind"]) for finding in record["findings"])}
+
+    told = {("patient", "group"), ("ward_code", "codes"), ("sex_code", "codes")}
+    assert found(data={"positive": [True]}) == {*told, ("", "rare_class")}
+    settled = {
+        "data": {"positive": [True], "categorical": ["ward_code"], "protected": ["sex_code"]},
+        "folds": {"group": "patient"},
+        "formula": {"objective": "balanced_accuracy"},
+    }
+    assert found(**settled) == set()
+
+
 @pytest.mark.slow
 def test_workers_find_what_one_process_finds(desk, visits):
     alone = desk.here("check", visits, "--target", "y", "--json")

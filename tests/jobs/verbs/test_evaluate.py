@@ -46,13 +46,14 @@ def test_what_is_required_sets_the_exit_code(desk, model):
     met = ["--require", "sensitivity=0.5", "--require", "brier=0.3", "--require", "drift=0.1"]
     assert desk.here("evaluate", model, "new.parquet", *met).code == 0
     for unmet, said in (
-        ("accuracy=0.99", "required: accuracy at least 99.0 %, but it is "),
-        ("brier=0.01", "required: Brier score at most 0.010, but it is "),
+        ("accuracy=0.99", "required: accuracy at least 99 %, but it is "),
+        ("brier=0.01", "required: Brier score at most 0.01, but it is "),
+        ("drift=0.000001", "required: drift at most 1e−06, but it is 0.0"),
     ):
         done = desk.here("evaluate", model, "new.parquet", "--require", unmet)
         assert done.code == 1
         assert said in done.err
-    for bad in ("colour=1", "accuracy", "accuracy=nan"):
+    for bad in ("colour=1", "accuracy", "accuracy=nan", "accuracy=90", "brier=-0.1", "drift=-1"):
         assert desk.here("evaluate", model, "new.parquet", "--require", bad).code == 2
 
 
