@@ -12,6 +12,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -29,7 +30,10 @@ from dnfscale.relations.figures import Cells, Figures, RelatedBlock
 from dnfscale.relations.look import ColumnLook, flags, kind_of, look_at, merge, numbers, plain
 
 BUCKET_ROWS = 1 << 14
-"""A bucket has about so many main rows."""
+"""A bucket has at most about so many main rows."""
+_CELLS = 1 << 23
+"""So many values of concepts are in memory at a time, or twice as many."""
+_FEWEST_ROWS = 1 << 10
 _MOST_BUCKETS = 1 << 11
 PIECE_ROWS = 1 << 18
 """A task reads about so many rows."""
@@ -69,9 +73,41 @@ def pieces_of(source: Source) -> list[Piece]:
     return found
 
 
-def n_buckets(n_rows: int) -> int:
+def n_buckets(n_rows: int, n_concepts: int) -> int:
     """Return how many buckets there are for so many main rows."""
-    return min(_MOST_BUCKETS, max(1, -(-n_rows // BUCKET_ROWS)))
+    rows = min(BUCKET_ROWS, _rows_in_memory(n_concepts))
+    return min(_MOST_BUCKETS, max(1, -(-n_rows // rows)))
+
+
+def _rows_in_memory(n_concepts: int) -> int:
+    return max(_FEWEST_ROWS, _CELLS // max(1, n_concepts))
+
+
+@dataclass(frozen=True, slots=True)
+class Slices:
+    """The pieces of the main table, each in slices of so many rows: a slice is a file."""
+
+    rows: tuple[int, ...]
+    """Of each piece."""
+    size: int
+
+    @classmethod
+    def of(cls, pieces: Sequence[Piece], n_concepts: int) -> Slices:
+        size = min(GROUP_ROWS, _rows_in_memory(n_concepts))
+        return cls(tuple(sum(p.n_rows for p in piece.partitions) for piece in pieces), size)
+
+    def count(self, piece: int) -> int:
+        return -(-self.rows[piece] // self.size)
+
+    def before(self, piece: int) -> int:
+        """Return how many slices earlier pieces have."""
+        return sum(map(self.count, range(piece)))
+
+    def ends(self, piece: int, rows: Any) -> list[int]:
+        """Return where each slice ends among some rows of a piece, in order, and 0 before."""
+        bounds = self.size * np.arange(self.count(piece) + 1)
+        found: list[int] = np.searchsorted(np.from_dlpack(rows), bounds).tolist()
+        return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,7 +243,7 @@ class FillBucket:
     """The task: what the related rows of a bucket say of its main rows."""
 
     store: Store
-    main_pieces: int
+    slices: Slices
     related: tuple[RelatedFiles, ...]
     ticks: int
 
@@ -215,7 +251,7 @@ class FillBucket:
         name = bucket_file(bucket)
         if self.store.has(name):
             return BucketFacts(*_told_facts(self._schema_of(name)))
-        parts = [self._part(main_file(piece), bucket) for piece in range(self.main_pieces)]
+        parts = [self._part(main_file(piece), bucket) for piece in range(len(self.slices.rows))]
         main = pa.Table.from_batches(parts)
         units = _Units(main)
         columns: dict[str, Any] = {}
@@ -239,7 +275,12 @@ class FillBucket:
         facts = BucketFacts(
             main.num_rows, units.repeated, tuple(without), tuple(strays), tuple(related)
         )
-        self._write(name, columns, [len(part) for part in parts], facts)
+        lengths = [
+            end - first
+            for piece, part in enumerate(parts)
+            for first, end in pairwise(self.slices.ends(piece, part.column(_ROW)))
+        ]
+        self._write(name, columns, lengths, facts)
         return facts
 
     def _part(self, name: str, bucket: int) -> Any:
@@ -286,14 +327,32 @@ class WriteRows:
     """The task: write the rows of a piece of the main table with the new columns."""
 
     store: Store
+    slices: Slices
     types: tuple[tuple[str, Any], ...]
     buckets: int
 
     def __call__(self, piece: Piece) -> Done:
-        name = f"part-{piece.number:05d}.parquet"
-        footer = self.store.footer(name)
-        if footer is not None:
-            return Done(int(footer.num_rows))
+        names = [
+            f"part-{piece.number:05d}-{number:04d}.parquet"
+            for number in range(self.slices.count(piece.number))
+        ]
+        missing = [number for number, name in enumerate(names) if not self.store.has(name)]
+        if missing:
+            table = self._own(piece)
+            rows = self._rows(piece.number)
+            for number in missing:
+                first = number * self.slices.size
+                own = table.slice(first, self.slices.size)
+                added = self._added(piece.number, number, rows)
+                for column in added.column_names:
+                    own = own.append_column(column, added.column(column))
+                sink = pa.BufferOutputStream()
+                pq.write_table(own, sink, row_group_size=GROUP_ROWS, compression="zstd")
+                self.store.write(names[number], sink.getvalue())
+        return Done(self.slices.rows[piece.number])
+
+    def _own(self, piece: Piece) -> Any:
+        """Return the columns that the rows of a piece have."""
         schema = pa.schema(list(self.types))
         batches = [
             pa.RecordBatch.from_arrays(
@@ -301,24 +360,23 @@ class WriteRows:
             )
             for batch in piece.batches(schema.names)
         ]
-        table = pa.Table.from_batches(batches, schema=schema)
-        added = self._added(piece.number)
-        for column in added.column_names:
-            table = table.append_column(column, added.column(column))
-        sink = pa.BufferOutputStream()
-        pq.write_table(table, sink, row_group_size=GROUP_ROWS, compression="zstd")
-        self.store.write(name, sink.getvalue())
-        return Done(table.num_rows)
+        return pa.Table.from_batches(batches, schema=schema)
 
-    def _added(self, piece: int) -> Any:
-        """Return the new columns of a piece, in the order of its rows."""
+    def _rows(self, piece: int) -> list[Any]:
+        """Return the numbers of the rows of a piece in each bucket, in increasing order."""
         with self.store.handle(main_file(piece)) as handle, pa.ipc.open_file(handle) as file:
-            rows = [file.get_batch(bucket).column(_ROW) for bucket in range(self.buckets)]
-        parts = []
+            return [file.get_batch(bucket).column(_ROW) for bucket in range(self.buckets)]
+
+    def _added(self, piece: int, number: int, rows: Sequence[Any]) -> Any:
+        """Return the new columns of a slice, in the order of its rows."""
+        batch = self.slices.before(piece) + number
+        parts, own = [], []
         for bucket in range(self.buckets):
+            first, end = self.slices.ends(piece, rows[bucket])[number : number + 2]
+            own.append(np.from_dlpack(rows[bucket])[first:end])
             with self.store.handle(bucket_file(bucket)) as handle, pa.ipc.open_file(handle) as file:
-                parts.append(file.get_batch(piece))
-        order = np.argsort(np.concatenate([np.from_dlpack(each) for each in rows]), kind="stable")
+                parts.append(file.get_batch(batch))
+        order = np.argsort(np.concatenate(own), kind="stable")
         found = pa.Table.from_batches([part.replace_schema_metadata(None) for part in parts])
         return found.take(pa.array(order))
 

@@ -33,6 +33,7 @@ from dnfscale.relations.join import (
     FillBucket,
     LookAt,
     RelatedFiles,
+    Slices,
     WriteRows,
     key_kind,
     n_buckets,
@@ -45,7 +46,7 @@ from dnfscale.spec.checks import listed
 from dnfscale.spec.storage import joined
 
 CONCEPTS_FILE, _FACTS = "_concepts.json", "_facts.json"
-_VERSION = 1
+_VERSION = 2
 _BETWEEN = ("_main-", "_related-", "_bucket-")
 """How the names of files begin that are needed only until all is written."""
 
@@ -260,19 +261,20 @@ class _Join:
         plan = self._planned()
         concepts, left_out = plan.concepts, plan.left_out
         unit = time_unit(self.main, self.sides)
-        buckets = n_buckets(self.main.n_rows)
+        buckets = n_buckets(self.main.n_rows, len(concepts))
         pieces = pieces_of(self.main)
+        slices = Slices.of(pieces, len(concepts))
         first = self.sides[0].relation
         as_of = next((s.relation.as_of for s in self.sides if s.relation.as_of is not None), None)
         deal = DealMain(self.store, self.main.path, first.main_key, as_of, unit, buckets)
         self.mapped(pieces, deal)
         files = [self._dealt(i, side, plan, unit, buckets) for i, side in enumerate(self.sides)]
-        fill = FillBucket(self.store, len(pieces), tuple(files), ticks_of(unit))
+        fill = FillBucket(self.store, slices, tuple(files), ticks_of(unit))
         found = self.mapped(range(buckets), fill)
         facts = sum(found[1:], found[0])
         self._check_repeats(facts)
         types = tuple(self.main.types.items())
-        self.mapped(pieces, WriteRows(self.store, types, buckets))
+        self.mapped(pieces, WriteRows(self.store, slices, types, buckets))
         tables = [
             {"table": side.relation.table, "rows": rows, "without": without, "strays": strays}
             for side, rows, without, strays in zip(

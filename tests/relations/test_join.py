@@ -64,6 +64,8 @@ def test_concepts_do_not_depend_on_files_pieces_buckets_or_blocks(tmp_path, monk
     monkeypatch.setattr(source, "_PARTITION_ROWS", 10)
     monkeypatch.setattr(join, "PIECE_ROWS", 20)
     monkeypatch.setattr(join, "BUCKET_ROWS", 7)
+    monkeypatch.setattr(join, "_CELLS", 0)
+    monkeypatch.setattr(join, "_FEWEST_ROWS", 9)
     monkeypatch.setattr(join, "_BLOCK_ROWS", 11)
     again = joined(
         written(people, tmp_path / "more" / "people", files=4, group_rows=5),
@@ -87,6 +89,8 @@ def test_a_killed_join_goes_on_with_the_files_that_are_whole(tmp_path, monkeypat
     monkeypatch.setattr(source, "_PARTITION_ROWS", 10)
     monkeypatch.setattr(join, "PIECE_ROWS", 20)
     monkeypatch.setattr(join, "BUCKET_ROWS", 7)
+    monkeypatch.setattr(join, "_CELLS", 0)
+    monkeypatch.setattr(join, "_FEWEST_ROWS", 9)
     main = written(people, tmp_path / "more" / "people", files=3, group_rows=10)
     writes: list[str] = []
     write, allowed = Store.write, [0]
