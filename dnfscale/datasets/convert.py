@@ -208,6 +208,13 @@ def kept_once(
     return store.folder
 
 
+def is_kept(name: str, now: Identity, asked: Conversion) -> bool:
+    """Say whether what is made of something of this identity is there already."""
+    places = asked.places or (str(tables_folder()),)
+    stores = (Store(joined(place, name), asked.access) for place in places)
+    return any(_is_same(store.read(_WHOLE), now) for store in stores)
+
+
 def open_kept(path: str, folder: str, asked: Conversion) -> Source:
     """Open the folder that keeps what a path holds; people see the path."""
     return replace(open_source(folder, asked.access), path=path, folder=folder)

@@ -15,7 +15,7 @@ from dnfscale.engine.streams import require_stdout
 from dnfscale.errors import visible
 from dnfscale.jobs.endings import exit_code_of, listen
 from dnfscale.jobs.plan import check_fits, plan, write_plan
-from dnfscale.jobs.runner import Options, check_place, open_data, run
+from dnfscale.jobs.runner import Options, check_place, foresee_data, run
 from dnfscale.jobs.suite import run_suite
 from dnfscale.jobs.verbs.bounds import add_bounds_verb
 from dnfscale.jobs.verbs.card import add_card_verb
@@ -97,14 +97,17 @@ def _validate(options: argparse.Namespace) -> None:
     read = _read(options)
     check_place(read, Options())
     for spec in _jobs(read):
-        source, to_learn = open_data(spec)
+        source, to_learn, joining = foresee_data(spec)
         settled(spec, source, to_learn)
+        concepts = f"at most {spec.relations.max_concepts:,}" if joining else len(source.concepts)
         sizes = (
             (source.n_rows, "row"),
             (len(source.types), "column"),
             (len(source.partitions), "partition"),
         )
         size = ", ".join(count(number, noun) for number, noun in sizes)
+        if spec.related:
+            size += f", of which {concepts} are concepts of related rows"
         print(f"{visible(str(spec.file))}: valid; {size}")
         foreseen = foresee_dropped(source, to_learn, features(source, to_learn))
         if foreseen is not None and foreseen.worth_telling:
@@ -113,12 +116,13 @@ def _validate(options: argparse.Namespace) -> None:
 
 def _plan(options: argparse.Namespace) -> None:
     for number, spec in enumerate(_jobs(_read(options))):
-        source, to_learn = open_data(spec)
+        source, to_learn, joining = foresee_data(spec)
         spec = settled(spec, source, to_learn)
         choice = chosen_cluster(spec.cluster, [Opened(spec, source, to_learn)])
         placed = replace(spec, cluster=choice.cluster)
         planned = plan(placed, source, to_learn)
-        print("\n" * (number > 0) + write_plan(planned, placed, reason=choice.reason), flush=True)
+        written = write_plan(planned, placed, joining=joining, reason=choice.reason)
+        print("\n" * (number > 0) + written, flush=True)
         check_fits(planned, placed)
 
 

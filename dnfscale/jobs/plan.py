@@ -137,8 +137,16 @@ def check_fits(plan: Plan, spec: JobSpec) -> None:
         )
 
 
-def write_plan(plan: Plan, spec: JobSpec, *, reason: str | None = None) -> str:
-    """Write a plan as a table; the reason is that of a cluster that the spec did not choose."""
+def write_plan(
+    plan: Plan,
+    spec: JobSpec,
+    *,
+    joining: Sequence[PlannedPhase] = (),
+    reason: str | None = None,
+) -> str:
+    """Write a plan as a table, after the phases that join related tables first; the reason is that
+    of a cluster that the spec did not choose.
+    """
     kept_limit = _kept_limit(spec)
     roles = ", ".join(f"{sum(c.role is role for c in plan.columns):,} {role}" for role in Role)
     lines = [
@@ -147,12 +155,13 @@ def write_plan(plan: Plan, spec: JobSpec, *, reason: str | None = None) -> str:
         "",
         f"{'phase':<22}{'reads':<24}{'tasks':>8}{'bytes':>14}",
     ]
-    for phase in plan.phases:
+    phases = (*joining, *plan.phases)
+    for phase in phases:
         amount = _amount(phase.read_bytes) if phase.read_bytes else ""
         lines.append(f"{phase.name:<22}{phase.reads:<24}{phase.tasks:>8,}{amount:>14}")
     tunes = any(phase.name == TUNE_BASELINES.name for phase in plan.phases)
-    total_tasks = sum(phase.tasks for phase in plan.phases)
-    total = _amount(sum(phase.read_bytes for phase in plan.phases))
+    total_tasks = sum(phase.tasks for phase in phases)
+    total = _amount(sum(phase.read_bytes for phase in phases))
     lines += [
         f"{'in all':<46}{total_tasks:>8,}{total:>14}",
         "",
@@ -160,13 +169,24 @@ def write_plan(plan: Plan, spec: JobSpec, *, reason: str | None = None) -> str:
         f"memory per worker about {_amount(plan.worker_bytes)} of {spec.cluster.memory_limit}"
         + ("" if kept_limit is None else f"; rows beyond {_amount(kept_limit)} wait on disk"),
         f"time              about {duration(plan.seconds)}"
-        + (", and the tuning of baselines" if tunes else ""),
+        + (", and the tuning of baselines" if tunes else "")
+        + (", and the join of the tables" if joining else ""),
         f"cluster           {spec.cluster.kind}"
         + (f", {spec.cluster.workers} workers" if spec.cluster.kind == "local" else "")
         + ("" if reason is None else f"; {reason}"),
         *(f"{fit.title:<18}{_fitted(fit, plan.rows)}" for fit in plan.fits),
+        *_joined_words(joining, spec),
     ]
     return "\n".join(lines)
+
+
+def _joined_words(joining: Sequence[PlannedPhase], spec: JobSpec) -> list[str]:
+    """Say how related tables are joined."""
+    if not joining:
+        return []
+    names = ", ".join(table.name for table in spec.related)
+    most = count(spec.relations.max_concepts, "concept")
+    return [f"related tables    {names}: read twice, for at most {most}; joined once, then kept"]
 
 
 def _fitted(fit: PlannedFit, rows: int) -> str:

@@ -10,25 +10,76 @@ from dnfscale.core.model import Model
 from dnfscale.data.source import Source
 from dnfscale.datasets.convert import Conversion
 from dnfscale.datasets.named import open_dataset
+from dnfscale.engine.api import Progress
+from dnfscale.engine.launch import cores, launch
 from dnfscale.errors import DataError, DnfscaleError
-from dnfscale.relations.tables import Asked, JoinedTable, Side, join_tables, relation_between
+from dnfscale.jobs import endings
+from dnfscale.learn.phases import PlannedPhase
+from dnfscale.relations.tables import (
+    Asked,
+    JoinedTable,
+    Side,
+    foreseen,
+    is_joined,
+    join_tables,
+    relation_between,
+)
+from dnfscale.spec.cluster import AUTO, ClusterSpec
 from dnfscale.spec.job import JobSpec
 from dnfscale.spec.learn import LearnSpec
 from dnfscale.spec.storage import Access
+
+_MANY_ROWS = 5_000_000
+"""So many related rows are worth the start of workers."""
 
 
 def joined_source(
     main: Source, spec: JobSpec, conversion: Conversion, *, repeats: bool | None = None
 ) -> JoinedTable:
-    """Return the main table of a spec with the concepts of its related tables."""
+    """Return the main table of a spec with the concepts of its related tables; on the spec's
+    workers, where they are of this machine, or many rows are worth some.
+    """
     sides = sides_of(main, spec, conversion)
+    rows = sum(side.source.n_rows for side in sides)
+    if conversion.launch is None and _worth_workers(spec.cluster, rows):
+        local = replace(spec.cluster, kind="local", workers=_workers(spec.cluster))
+        conversion = replace(conversion, launch=lambda: launch(local, _stopping))
+    return join_tables(main, sides, _asked(spec, repeats), conversion)
+
+
+def foreseen_source(
+    main: Source, spec: JobSpec, conversion: Conversion
+) -> tuple[Source, tuple[PlannedPhase, ...]]:
+    """Return the joined table of a spec, and how it will be made: as far as is known, unless it is
+    there already.
+    """
+    sides, asked = sides_of(main, spec, conversion), _asked(spec, None)
+    if is_joined(main, sides, asked, conversion):
+        return join_tables(main, sides, asked, conversion).source, ()
+    return foreseen(main, sides, asked)
+
+
+def _asked(spec: JobSpec, repeats: bool | None) -> Asked:
     stays_together = spec.data.key == spec.learn.group
-    asked_for = Asked(
+    return Asked(
         most=spec.relations.max_concepts,
         keep_missing=spec.learn.missing == "indicator",
         repeats=stays_together if repeats is None else repeats,
     )
-    return join_tables(main, sides, asked_for, conversion)
+
+
+def _worth_workers(cluster: ClusterSpec, rows: int) -> bool:
+    return cluster.kind == "local" or (cluster.kind == AUTO and rows >= _MANY_ROWS and cores() > 1)
+
+
+def _workers(cluster: ClusterSpec) -> int:
+    return cluster.workers if cluster.kind == "local" else max(2, cores())
+
+
+def _stopping(progress: Progress) -> None:
+    """Stop after a signal."""
+    del progress
+    endings.check()
 
 
 def sides_of(main: Source, spec: JobSpec, conversion: Conversion) -> tuple[Side, ...]:

@@ -9,6 +9,7 @@ import sys
 import threading
 import time
 import tomllib
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -38,7 +39,7 @@ from dnfscale.jobs.lock import FolderLock
 from dnfscale.jobs.notes import TaskNotes, fingerprint
 from dnfscale.jobs.plan import plan
 from dnfscale.jobs.progress import Phases, Watcher
-from dnfscale.jobs.related import joined_source, without_keys
+from dnfscale.jobs.related import foreseen_source, joined_source, without_keys
 from dnfscale.jobs.store import (
     BEGUN,
     SO_FAR,
@@ -54,6 +55,7 @@ from dnfscale.jobs.ways import settled
 from dnfscale.jobs.workers import Choice, Opened, chosen_cluster
 from dnfscale.learn import LOADED
 from dnfscale.learn.fidelity import READINGS
+from dnfscale.learn.phases import PlannedPhase
 from dnfscale.learn.read import check_footers
 from dnfscale.method.certificate import load_functions
 from dnfscale.report.summary import write_summary
@@ -157,12 +159,32 @@ def launched(spec: JobSpec | SuiteSpec, options: Options, tell: Tell) -> Engine:
 
 
 def open_data(spec: JobSpec) -> tuple[Source, LearnSpec]:
-    """Open the dataset of a spec, and return what to learn from it; only footers are read."""
+    """Open the dataset of a spec, and return what to learn from it; only footers are read, unless
+    related tables are to be joined.
+    """
+    return _open_data(spec, lambda main: joined_source(main, spec, conversion_of(spec)).source)
+
+
+def foresee_data(spec: JobSpec) -> tuple[Source, LearnSpec, tuple[PlannedPhase, ...]]:
+    """Open the dataset of a spec as far as footers tell, and return how related tables will be
+    joined.
+    """
+    phases: tuple[PlannedPhase, ...] = ()
+
+    def joined_later(main: Source) -> Source:
+        nonlocal phases
+        source, phases = foreseen_source(main, spec, conversion_of(spec))
+        return source
+
+    return *_open_data(spec, joined_later), phases
+
+
+def _open_data(spec: JobSpec, with_related: Callable[[Source], Source]) -> tuple[Source, LearnSpec]:
     try:
         source = _opened(spec)
         to_learn = spec.learn
         if spec.related:
-            source = joined_source(source, spec, conversion_of(spec)).source
+            source = with_related(source)
             to_learn = without_keys(to_learn, spec)
         if spec.distilled_file is not None:
             source, to_learn = _scored(source, to_learn, spec)

@@ -29,6 +29,8 @@ class Reads(StrEnum):
     KEPT_ROWS = "rough rows"
     DRAWN_ROWS = "drawn rows"
     DISTINCT_ROWS = "distinct rows"
+    RELATED_FILES = "Parquet of related rows"
+    DEALT_ROWS = "rows dealt by key"
     COUNTS = "counts"
 
     @property

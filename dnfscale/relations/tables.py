@@ -19,11 +19,13 @@ from dnfscale.datasets.convert import (
     Mapped,
     Store,
     folder_name,
+    is_kept,
     kept_once,
     mapping,
     open_kept,
 )
 from dnfscale.errors import DataError, SpecError
+from dnfscale.learn.phases import Phase, PlannedPhase, Reads
 from dnfscale.relations.figures import scale_of
 from dnfscale.relations.generate import Described, generated
 from dnfscale.relations.join import (
@@ -45,6 +47,13 @@ from dnfscale.relations.look import ColumnLook, kind_of, merge, why_not
 from dnfscale.spec.checks import listed
 from dnfscale.spec.storage import joined
 
+LOOK_AT_RELATED = Phase("look at related", Reads.RELATED_FILES, "look at related rows")
+DEAL_KEYS = Phase("deal keys", Reads.SOME_COLUMNS, "deal the keys of the rows")
+DEAL_RELATED = Phase("deal related", Reads.RELATED_FILES, "deal related rows by key")
+FILL_BUCKETS = Phase("fill buckets", Reads.DEALT_ROWS, "add up related rows")
+WRITE_JOINED = Phase("write joined", Reads.FILES, "write the rows with their concepts")
+_CONCEPT_BYTES = 2
+"""Of a value of a concept in a file, about."""
 CONCEPTS_FILE, _FACTS = "_concepts.json", "_facts.json"
 _VERSION = 2
 _BETWEEN = ("_main-", "_related-", "_bucket-")
@@ -194,6 +203,59 @@ def join_tables(
     main: Source, sides: Sequence[Side], asked: Asked, conversion: Conversion
 ) -> JoinedTable:
     """Return the main table with the concepts that are asked for; it is made unless it is kept."""
+    _check_rows(main, sides)
+    name, now = _kept_as(main, sides, asked, conversion)
+    make = partial(_make, main, sides, asked, conversion)
+    was_kept = is_kept(name, now, conversion)
+    folder = kept_once(main.path, name, now, make, conversion)
+    # Not before all of it is said to be whole: a run that is killed here would begin anew.
+    store = Store(folder, conversion.access)
+    store.remove(name for name in store.parts() if name.startswith(_BETWEEN))
+    found = _opened(main, folder, conversion)
+    if was_kept and found.facts.left_out:
+        # Whoever made it was told more.
+        conversion.tell(
+            f"{main.path}: {found.facts.left_out:,} more concepts of related rows are left out by "
+            "relations.max_concepts"
+        )
+    return found
+
+
+def is_joined(main: Source, sides: Sequence[Side], asked: Asked, conversion: Conversion) -> bool:
+    """Say whether the joined table is there already."""
+    return is_kept(*_kept_as(main, sides, asked, conversion), conversion)
+
+
+def foreseen(
+    main: Source, sides: Sequence[Side], asked: Asked
+) -> tuple[Source, tuple[PlannedPhase, ...]]:
+    """Return the joined table as far as it is known before it is made, with as many concepts as
+    are allowed, and how it would be made.
+    """
+    _check_rows(main, sides)
+    names = [f"concept {number + 1}" for number in range(asked.most)]
+    types = {**main.types, **dict.fromkeys(names, pa.float64())}
+    sizes = {**main.column_bytes, **dict.fromkeys(names, main.n_rows * _CONCEPT_BYTES)}
+    source = replace(main, types=types, column_bytes=sizes)
+    pieces = len(pieces_of(main))
+    related = sum(len(pieces_of(side.source)) for side in sides)
+    looked = sum(_bytes(side.source, side.drop) for side in sides)
+    keys = {name for s in sides for name in (s.relation.main_key, s.relation.as_of) if name}
+    phases = (
+        LOOK_AT_RELATED.planned(related, looked),
+        DEAL_KEYS.planned(pieces, sum(main.column_bytes.get(name, 0) for name in keys)),
+        DEAL_RELATED.planned(related, looked),
+        FILL_BUCKETS.planned(n_buckets(main.n_rows, asked.most)),
+        WRITE_JOINED.planned(pieces, _bytes(main, ())),
+    )
+    return source, phases
+
+
+def _bytes(source: Source, without: Sequence[str]) -> int:
+    return sum(size for name, size in source.column_bytes.items() if name not in without)
+
+
+def _check_rows(main: Source, sides: Sequence[Side]) -> None:
     for side in sides:
         if not side.source.n_rows:
             raise DataError(
@@ -202,6 +264,12 @@ def join_tables(
             )
     if not main.n_rows:
         raise DataError(f"{main.path}: expected rows to learn from, but the dataset has none")
+
+
+def _kept_as(
+    main: Source, sides: Sequence[Side], asked: Asked, conversion: Conversion
+) -> tuple[str, dict[str, Any]]:
+    """Return the name under which a joined table is kept, and all that it follows from."""
     now = {
         "main": {"identity": main.identity},
         **{
@@ -215,15 +283,8 @@ def join_tables(
         "asked": {"what": repr((_VERSION, asked))},
     }
     options = sorted(map(str, now.items()))
-    name = folder_name(
-        main.path, main.files[0].access if main.files else conversion.access, options
-    )
-    make = partial(_make, main, sides, asked, conversion)
-    folder = kept_once(main.path, name, now, make, conversion)
-    # Not before all of it is said to be whole: a run that is killed here would begin anew.
-    store = Store(folder, conversion.access)
-    store.remove(name for name in store.parts() if name.startswith(_BETWEEN))
-    return _opened(main, folder, conversion)
+    access = main.files[0].access if main.files else conversion.access
+    return folder_name(main.path, access, options), now
 
 
 def _opened(main: Source, folder: str, conversion: Conversion) -> JoinedTable:

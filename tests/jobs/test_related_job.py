@@ -162,6 +162,25 @@ def test_the_result_does_not_depend_on_files_or_workers(shop):
     assert essence(shop.folder() / "result.json") == once
 
 
+def test_a_plan_and_a_validation_join_nothing(shop):
+    spec = _spec(shop)
+    told = shop.here("validate", spec)
+    assert told.code == 0, told.err
+    assert "1,500 rows" in told.out
+    assert "of which at most 60 are concepts of related rows" in told.out
+    planned = shop.here("plan", spec)
+    assert planned.code == 0, planned.err
+    lines = planned.out.splitlines()
+    reading = [line for line in lines if "Parquet of related rows" in line]
+    assert [line[:22].strip() for line in reading] == ["look at related", "deal related"]
+    assert "orders: read twice, for at most 60 concepts; joined once, then kept" in planned.out
+    assert not (shop.path / "runs").exists()
+    assert shop.here("run", spec).code == 0
+    planned = shop.here("plan", spec)
+    assert "Parquet of related rows" not in planned.out
+    assert "of which 60 are concepts of related rows" in shop.here("validate", spec).out
+
+
 def test_data_relate_writes_the_joined_table_that_models_read(shop):
     spec = _spec(shop)
     assert shop.here("run", spec).code == 0

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime
 import random
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -97,9 +97,10 @@ def joined(
     most: int = 300,
     repeats: bool = False,
     given: Sequence[Concept] = (),
+    tell: Callable[[str], None] = lambda _: None,
     **changes: Any,
 ) -> JoinedTable:
-    conversion = Conversion(places=(str(place),), tell=lambda _: None)
+    conversion = Conversion(places=(str(place),), tell=tell)
     asked = Asked(most=most, repeats=repeats, given=tuple(given))
     return join_tables(people, [side_of(people, visits, **changes)], asked, conversion)
 

@@ -78,6 +78,17 @@ def test_concepts_do_not_depend_on_files_pieces_buckets_or_blocks(tmp_path, monk
     assert again.facts == once.facts
 
 
+def test_concepts_that_are_left_out_are_told_every_time(tmp_path):
+    people, visits = tables(3)
+    main, other = written(people, tmp_path / "people"), written(visits, tmp_path / "visits")
+    told: list[str] = []
+    for _ in range(2):
+        joined(main, other, tmp_path / "kept", most=20, tell=told.append)
+    assert "more left out by relations.max_concepts; related tables read twice" in told[0]
+    assert told[1].endswith("more concepts of related rows are left out by relations.max_concepts")
+    assert len(told) == 2
+
+
 class _Killed(BaseException):
     pass
 
