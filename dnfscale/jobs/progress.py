@@ -15,6 +15,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Protocol, Self, TextIO
 
 from dnfscale.engine.api import Progress
+from dnfscale.jobs.checkpoints import COMPARE_COUNTS
 
 if TYPE_CHECKING:
     from dnfscale.jobs.plan import Plan
@@ -25,8 +26,12 @@ _AGAIN_S = 10.0
 """How often it is shown again; a step of many minutes less often."""
 _JOURNAL_S = 5.0
 """How often the progress of a running phase is recorded in the journal."""
+BETWEEN = "working on what was counted"
+"""What is shown between two steps, where the job's own process works."""
 _RATED_ROWS = 100_000
 """A scan of fewer rows says nothing about rows per second."""
+_UNPLANNED = {phase.name: phase.title for phase in (COMPARE_COUNTS,)}
+"""What people see of phases that no plan foresees."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +42,8 @@ class Step:
     title: str
     is_scan: bool = False
     """Whether it goes over every row, so that rows per second can be told."""
+    reads_files: bool = False
+    """Whether it reads rows; workers do that when a later step first asks for the rows."""
 
 
 @dataclass(slots=True)
@@ -74,6 +81,14 @@ class Running:
     current: Current | None = None
     times: Counter[str] = field(default_factory=Counter)
     """How often each phase has begun: some come twice."""
+    places: set[int] = field(default_factory=set)
+    """The steps that have begun, by number."""
+    idle_s: float = 0.0
+    """Since when no step runs."""
+    idle_told_s: float = 0.0
+
+    def __post_init__(self) -> None:
+        self.idle_s = self.idle_told_s = self.begun_s
 
     def moved(self, progress: Progress, now_s: float) -> Current:
         """Return the step that the job is at, after what was told."""
@@ -92,13 +107,38 @@ class Running:
         places = [place for place, step in enumerate(self.steps, start=1) if step.name == phase]
         self.times[phase] += 1
         if len(places) < self.times[phase]:
-            return Step(phase, phase), ""
+            return Step(phase, _UNPLANNED.get(phase, phase)), ""
         place = places[self.times[phase] - 1]
-        return self.steps[place - 1], f"step {place} of {len(self.steps)}"
+        self.places.add(place)
+        return self.steps[place - 1], self._number(place)
+
+    def _number(self, place: int) -> str:
+        return f"step {place} of {len(self.steps)}"
+
+    def read_lines(self) -> list[str]:
+        """Return a line for each step whose rows are read by the step that runs, as nobody has
+        asked for them before.
+        """
+        current = self.current
+        if current is None or not current.number:
+            return []
+        now = max(self.places)
+        untold: list[int] = []
+        for place in range(now - 1, 0, -1):
+            if not self.steps[place - 1].reads_files:
+                break
+            if place not in self.places:
+                untold.insert(0, place)
+        self.places.update(untold)
+        return [
+            f"  {self._number(place):<15}{self.steps[place - 1].title:<29} with step {now}"
+            for place in untold
+        ]
 
     def ended_line(self, current: Current, now_s: float) -> str:
         """Return the line of a step that is done, and leave the step."""
         self.current = None
+        self.idle_s = self.idle_told_s = now_s
         elapsed_s = now_s - current.begun_s
         line = f"  {current.number:<15}{current.step.title:<29}{elapsed_s:>8,.1f} s"
         if current.step.is_scan and self.n_rows >= _RATED_ROWS and elapsed_s > 0:
@@ -119,7 +159,7 @@ class Display(Protocol):
     ) -> None: ...
 
     def waits(self, text: str) -> None:
-        """Show what is done before any job begins, or between jobs."""
+        """Show what is done where no step runs, until one does."""
         ...
 
     def begin(self, job: str, n_rows: int, n_partitions: int, steps: Sequence[Step]) -> None:
@@ -194,9 +234,11 @@ class PlainLines:
             now_s = self._clock()
             running = self._jobs[job]
             current = running.moved(progress, now_s)
+            lines = running.read_lines()
             if progress.done == progress.total:
-                line = running.ended_line(current, now_s)
-                if self._n_jobs == 1:
+                lines.append(running.ended_line(current, now_s))
+            if self._n_jobs == 1:
+                for line in lines:
                     self._line(line)
             self._show_long(now_s)
 
@@ -232,8 +274,12 @@ class PlainLines:
 
     def _show_long(self, now_s: float) -> None:
         for running in self._jobs.values():
+            name = f"{running.name}: " if self._n_jobs > 1 else "  "
             current = running.current
             if current is None:
+                if now_s - running.idle_told_s >= _AGAIN_S * self._n_jobs:
+                    running.idle_told_s = now_s
+                    self._line(f"{name}{BETWEEN}, {clock_text(now_s - running.idle_s)}")
                 continue
             elapsed_s = now_s - current.begun_s
             again_s = max(_AGAIN_S * self._n_jobs, elapsed_s / 10)
@@ -241,7 +287,6 @@ class PlainLines:
             if now_s - current.told_s < (again_s if shown else _SOON_S):
                 continue
             current.told_s = now_s
-            name = f"{running.name}: " if self._n_jobs > 1 else "  "
             self._line(name + _long_line(current, now_s))
 
     def _line(self, text: str) -> None:
@@ -356,7 +401,8 @@ class Phases:
         once per trial.
         """
         self.steps = tuple(
-            Step(phase.name, phase.title, phase.reads.is_scan) for phase in plan.phases
+            Step(phase.name, phase.title, phase.reads.is_scan, phase.reads.is_file)
+            for phase in plan.phases
         )
         self._started: dict[str, float] = {}
         self._told: dict[str, float] = {}

@@ -92,7 +92,8 @@ class Options:
     def stopping(self, kept: str | None, folder: str) -> str:
         """Return what to say when a signal has come."""
         what = f"kept in {visible(folder)}: {kept}" if kept else "nothing is finished yet"
-        again = "" if self.command is None else f"; to go on: {self.command}"
+        # On a line of its own, so that no terminal breaks it where it cannot be copied.
+        again = "" if self.command is None else f"\ndnfscale: to go on: {self.command}"
         return f"dnfscale: stopping; {what}{again}"
 
 
@@ -473,6 +474,7 @@ class Job:
         """Write the model and a first page, unless the folder holds those of a finished run."""
         if self.folder.files.has("result.json"):
             return
+        self._shown.waits("writing the first page")
         waiting = [
             competitor.title for others in self.spec.families.values() for competitor in others
         ]
@@ -524,6 +526,7 @@ class Job:
         """Write the run's files: result.json after those that it summarizes, and the report, which
         shows it, last.
         """
+        self._shown.waits("writing the results")
         for file in model_files():
             if file not in models:
                 self.folder.remove(file)

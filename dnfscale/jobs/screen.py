@@ -18,6 +18,7 @@ from rich.text import Text
 
 from dnfscale.engine.api import Progress
 from dnfscale.jobs.progress import (
+    BETWEEN,
     Current,
     Running,
     Step,
@@ -68,6 +69,9 @@ class Screen:
 
     def waits(self, text: str) -> None:
         with self._lock:
+            if self._n_jobs > 1 and self._jobs:
+                # What one of several jobs does beside its steps is not shown.
+                return
             self._waits = (text, time.monotonic())
         self._live.refresh()
 
@@ -79,18 +83,21 @@ class Screen:
             self._print(size_line(job, n_rows, n_partitions))
 
     def progress(self, job: str, progress: Progress) -> None:
-        line = None
         with self._lock:
+            self._waits = None
             now_s = time.monotonic()
             running = self._jobs[job]
             before = running.current
             current = running.moved(progress, now_s)
+            lines = running.read_lines()
             if progress.done == progress.total:
-                line = running.ended_line(current, now_s)
-        if line is not None and self._n_jobs == 1:
-            self._print(line)
-        elif current is not before:
+                lines.append(running.ended_line(current, now_s))
+        if lines or current is not before:
+            # Before a line is printed above it, what moves must not show that step any more.
             self._live.refresh()
+        if self._n_jobs == 1:
+            for line in lines:
+                self._print(line)
 
     def detail(self, job: str, text: str) -> None:
         with self._lock:
@@ -122,11 +129,14 @@ class Screen:
             now_s = time.monotonic()
             shown: list[RenderableType] = []
             if self._waits is not None:
-                text, begun_s = self._waits
-                shown.append(Text(f"  {text} … {clock_text(now_s - begun_s)}"))
+                shown.append(_waiting(*self._waits, now_s))
             if self._n_jobs > 1 and self._jobs:
                 shown.append(Text(f"{self._n_ended} of {self._n_jobs} jobs have ended"))
-            if self._jobs:
+            one = next(iter(self._jobs.values()), None) if self._n_jobs == 1 else None
+            if one is not None and one.current is None:
+                if self._waits is None:
+                    shown.append(_waiting(BETWEEN, one.idle_s, now_s))
+            elif self._jobs:
                 shown.append(self._table(now_s))
             shown += [
                 Text(f"    {running.current.detail}", overflow="ellipsis", no_wrap=True)
@@ -147,9 +157,8 @@ class Screen:
             current = running.current
             if current is None:
                 # Between two steps: the next is about to begin.
-                clock = clock_text(now_s - running.begun_s)
-                name = running.name if self._n_jobs > 1 else ""
-                table.add_row(f"  {name}", "", "", "", clock, "")
+                clock = clock_text(now_s - running.idle_s)
+                table.add_row(f"  {running.name[:24]}", BETWEEN, "", "", clock, "")
                 continue
             left_s = current.left_s(now_s)
             table.add_row(
@@ -174,6 +183,10 @@ class Screen:
         elapsed = clock_text(time.monotonic() - current.begun_s)
         label = self._label(running, current)
         return f"  {label}  {current.step.title}, {current.done:,} of {current.total:,}, {elapsed}"
+
+
+def _waiting(text: str, begun_s: float, now_s: float) -> Text:
+    return Text(f"  {text} … {clock_text(now_s - begun_s)}")
 
 
 def _bar(current: Current, width: int) -> RenderableType:

@@ -142,6 +142,7 @@ def _run_jobs(
         shown.event({**journal.record(notice.event, **notice.facts), "job": suite.name})
 
     rows: list[_Row] = []
+    shown.waits("opening the data of all jobs")
     try:
         # One by one, so that the jobs opened so far are released if another cannot be.
         rows += (_opened(spec, options, shown) for spec in suite.jobs)
@@ -155,6 +156,8 @@ def _run_jobs(
         if choice.reason is not None:
             shown.notice(choice.reason)
         suite = replace(suite, cluster=choice.cluster)
+        if suite.cluster.facts.starts:
+            shown.waits("starting workers")
         with closing(launched(suite, options, tell)) as engine:
             environment = environment_of(engine.describe())
             workers = 0 if suite.cluster.kind == "serial" else environment.workers or 0

@@ -38,6 +38,13 @@ class Reads(StrEnum):
         """Whether the phase goes over every row once."""
         return self in (Reads.FILES, Reads.KEPT_ROWS)
 
+    @property
+    def is_file(self) -> bool:
+        """Whether the phase reads all rows of the files, which may be put off until a later phase
+        asks for them.
+        """
+        return self in (Reads.FILES, Reads.SOME_COLUMNS)
+
 
 @dataclass(frozen=True, slots=True)
 class Phase:

@@ -10,7 +10,7 @@ from dnfscale.jobs.progress import PlainLines, Step, Watcher, clock_text, displa
 from dnfscale.jobs.screen import Screen
 
 STEPS = (
-    Step("read rows", "read all rows", is_scan=True),
+    Step("read rows", "read all rows", is_scan=True, reads_files=True),
     Step("count types", "count rows by conditions", is_scan=True),
     Step("minimize formulas", "shorten formulas"),
     Step("count types", "count rows by conditions", is_scan=True),
@@ -41,11 +41,14 @@ class Clock:
 class Plain:
     """Plain lines with a clock that is set by hand."""
 
-    def __init__(self, *, n_rows: int = 1000, n_jobs: int = 1) -> None:
+    def __init__(self, *, n_rows: int = 1000, n_jobs: int = 1, has_read: bool = True) -> None:
         self.stream, self.clock = Stream(), Clock()
         self.lines = PlainLines(self.stream, n_jobs=n_jobs, clock=self.clock)
         self.lines.begin("job", n_rows, 1, STEPS)
-        self._read = len(self.stream.getvalue())
+        self._read = 0
+        if has_read:
+            self.at(0, "read rows", 10)
+        self.new()
 
     def at(self, elapsed_s: float, phase: str, done: int, total: int = 10) -> list[str]:
         """Return the lines after so many seconds, when so many tasks are done."""
@@ -123,9 +126,36 @@ def test_a_step_of_an_earlier_run_is_said_to_be_done_before():
     assert plain.new() == ["  step 2 of 4    count rows by conditions      done before"]
 
 
+def test_rows_that_are_read_when_a_later_step_asks_for_them_have_a_line_too():
+    plain = Plain(has_read=False)
+    first = plain.at(0, "count types", 0)
+    assert first == ["  step 1 of 4    read all rows                 with step 2"]
+    plain.at(0, "count types", 10)
+    assert plain.at(0, "count types", 0) == []
+
+
+def test_a_resumed_job_does_not_say_that_rows_are_read_by_a_step_that_needs_none():
+    plain = Plain(has_read=False)
+    assert plain.at(0, "minimize formulas", 0) == []
+
+
+def test_work_between_two_steps_is_not_a_silent_minute():
+    plain = Plain()
+    assert plain.tick(9) == []
+    assert plain.tick(11) == ["  working on what was counted, 0:11"]
+    assert plain.tick(12) == []
+    assert plain.tick(22) == ["  working on what was counted, 0:22"]
+
+
+def test_a_phase_that_only_a_resumed_job_has_is_named_for_people():
+    plain = Plain()
+    [line] = plain.at(0, "compare counts", 10)
+    assert line.strip().startswith("check that rows are the same ")
+
+
 def test_several_jobs_have_a_line_each_when_they_begin_and_when_they_end():
     plain = Plain(n_jobs=2)
-    plain.at(0, "count types", 0)
+    assert plain.at(0, "count types", 0) == []
     assert plain.at(0.5, "count types", 10) == []
     plain.lines.ended("job", "done in 3 s")
     assert plain.new() == ["job: done in 3 s"]
@@ -167,13 +197,27 @@ def test_a_screen_shows_the_step_that_runs_and_leaves_a_line_of_it_when_it_is_st
             screen.progress("job", Progress("count types", done, 10))
         screen.progress("job", Progress("minimize formulas", 3, 10))
         screen.detail("job", "fold 3")
+        screen.progress("job", Progress("minimize formulas", 10, 10))
+        screen.waits("writing the first page")
+        screen.progress("job", Progress("count types", 3, 10))
     text = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", stream.getvalue())
     assert "opening the data … 0:00" in text
     lines = text.replace("\r", "\n").splitlines()
     assert "job: 1,000 rows in 2 partitions" in lines
     assert "  step 2 of 4    count rows by conditions          0.0 s" in lines
-    assert lines[-1] == "  step 3 of 4  shorten formulas, 3 of 10, 0:00"
+    assert "  step 1 of 4    read all rows                 with step 2" in lines
+    assert "  writing the first page … 0:00" in lines
+    assert lines[-1] == "  step 4 of 4  count rows by conditions, 3 of 10, 0:00"
     assert max(map(len, lines)) <= columns
+
+
+def test_a_screen_says_that_a_job_works_between_two_steps(monkeypatch):
+    monkeypatch.setenv("TERM", "xterm")
+    stream = Stream(terminal=True)
+    with Screen(stream) as screen:
+        screen.begin("job", 1000, 2, STEPS)
+        screen.progress("job", Progress("read rows", 10, 10))
+    assert "  working on what was counted … 0:00" in stream.getvalue()
 
 
 def test_jobs_that_a_signal_ends_are_not_said_to_have_failed():
