@@ -46,10 +46,17 @@ def write_summary(result: Result, models: Sequence[Model], folder: str, out: Tex
     doubt = doubt_words(result)
     if doubt is not None:
         print(textwrap.fill(f"Beware: {doubt}", terminal_width()), end="\n\n", file=out)
-    print(f"{result.name}: {', '.join(_table_words(result))}", file=out)
+    table = f"{result.name}: {', '.join(_table_words(result))}"
+    print(_wrapped_words(table, subsequent_indent="  "), file=out)
     for formula, model in zip(ideal.models, models, strict=True):
         print(f"\n{_formula_text(model)}", file=out)
-        print(f"\n  {explain(formula, result)}", file=out)
+        words = explain(formula, result)
+        print(
+            "",
+            _wrapped_words(words, initial_indent="  ", subsequent_indent="  "),
+            sep="\n",
+            file=out,
+        )
     tested = f"over {len(ideal.folds)} test folds"
     if ideal.fidelity_mean is not None:
         fidelity = spread(ideal.fidelity_mean, ideal.fidelity_std)
@@ -63,21 +70,11 @@ def write_summary(result: Result, models: Sequence[Model], folder: str, out: Tex
             words = f"{reached} {objective_words(ideal.objective)}: learned for this"
             if ideal.objective.constant_mean is not None:
                 words += f"; always the same answer gives {share(ideal.objective.constant_mean)}"
-            print(
-                textwrap.fill(
-                    words,
-                    terminal_width(),
-                    initial_indent="objective  ",
-                    subsequent_indent=" " * 13,
-                ),
-                file=out,
-            )
+            print(_filled("objective", words), file=out)
         frequent = "most" if result.data.classes else "more"
         majority = 100 * (result.majority_share or 0.0)
-        print(
-            f"majority   {majority:.1f} % for always giving the {frequent} frequent answer",
-            file=out,
-        )
+        words = f"{majority:.1f} % for always giving the {frequent} frequent answer"
+        print(_filled("majority", words), file=out)
         _write_means(ideal, " a class" * (len(models) > 1), out)
         for own, method in own_parts(result):
             for line in own.summary(method):
@@ -99,7 +96,7 @@ def _write_means(ideal: Method, a_class: str, out: TextIO) -> None:
     if ideal.literals_mean is not None:
         print(f"conditions {ideal.literals_mean:.1f} on average{a_class}", file=out)
     if ideal.stability is not None and ideal.columns_shared is not None:
-        print(f"stability  {stability_words(ideal)}", file=out)
+        print(_filled("stability", stability_words(ideal)), file=out)
 
 
 def _write_accuracy(ideal: Method, tested: str, out: TextIO) -> None:
@@ -110,8 +107,9 @@ def _write_accuracy(ideal: Method, tested: str, out: TextIO) -> None:
         print(f"\naccuracy   {whole} {tested}", file=out)
         return
     reached = spread(point.accuracy_mean, point.accuracy_std)
-    print(f"\naccuracy   {reached} {tested}: {length_bound(point)}, as this one", file=out)
-    print(f"procedure  {whole}: the length chosen anew in each fold", file=out)
+    words = f"{reached} {tested}: {length_bound(point)}, as this one"
+    print("", _filled("accuracy", words), sep="\n", file=out)
+    print(_filled("procedure", f"{whole}: the length chosen anew in each fold"), file=out)
 
 
 def _write_metrics(ideal: Method, decided_by: Mapping[str, str], out: TextIO) -> None:
@@ -129,7 +127,7 @@ def _write_metrics(ideal: Method, decided_by: Mapping[str, str], out: TextIO) ->
         if name in figures
     ]
     if words:
-        print(f"metrics    {', '.join(words)}", file=out)
+        print(_filled("metrics", ", ".join(words)), file=out)
     for part in ideal.slices:
         widest = max(part.gaps, key=lambda gap: gap.difference, default=None)
         if widest is None or not widest.difference:
@@ -200,12 +198,7 @@ def _write_silent(columns: Sequence[str], out: TextIO) -> None:
         "data.boolean, or set other "
         "booleanize.cuts"
     )
-    print(
-        textwrap.fill(
-            words, terminal_width(), initial_indent="unused     ", subsequent_indent=" " * 13
-        ),
-        file=out,
-    )
+    print(_filled("unused", words), file=out)
 
 
 def _write_comparisons(result: Result, out: TextIO) -> None:
@@ -219,13 +212,7 @@ def _write_comparisons(result: Result, out: TextIO) -> None:
     ]
     words_of = comparison_words(result, without=unasked)
     for place, words in enumerate(words_of):
-        opening = f"{'compared' if not place else '':<11}"
-        print(
-            textwrap.fill(
-                words, terminal_width(), initial_indent=opening, subsequent_indent=" " * 13
-            ),
-            file=out,
-        )
+        print(_filled("" if place else "compared", words), file=out)
 
 
 def _write_truth(ideal: Method, box: Method | None, out: TextIO) -> None:
@@ -273,6 +260,23 @@ def _wrapped(term: Sequence[str], opening: str) -> str:
         else:
             lines.append(f"       and {asked}")
     return "\n".join(lines)
+
+
+def _filled(label: str, words: str) -> str:
+    """Return a labelled figure on lines that fit the terminal."""
+    return _wrapped_words(words, initial_indent=f"{label:<11}", subsequent_indent=" " * 13)
+
+
+def _wrapped_words(words: str, *, initial_indent: str = "", subsequent_indent: str) -> str:
+    """Return words on lines that fit the terminal; names are not broken."""
+    return textwrap.fill(
+        words,
+        terminal_width(),
+        initial_indent=initial_indent,
+        subsequent_indent=subsequent_indent,
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
 
 
 def terminal_width() -> int:

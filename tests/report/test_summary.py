@@ -190,6 +190,16 @@ def test_a_study_tells_how_its_baselines_fare_in_the_same_folds_and_what_that_sh
     assert "compared" not in out.getvalue()
 
 
+@pytest.mark.parametrize("columns", [60, 80])
+def test_figures_are_wrapped_between_words_where_a_terminal_is_narrow(monkeypatch, columns):
+    monkeypatch.setenv("COLUMNS", str(columns))
+    run = plain_run()
+    write_summary(run.read, run.run.models, "runs/job", out := io.StringIO())
+    lines = out.getvalue().splitlines()
+    assert max(map(len, lines)) <= columns
+    assert any(line.startswith("majority   ") for line in lines)
+
+
 def test_a_fit_says_that_its_accuracy_is_that_of_training():
     assert "87.5 % on the rows it was learned from" in summary(
         attributes=["a"], terms=[[(0, True)]]
