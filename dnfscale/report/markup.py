@@ -47,7 +47,10 @@ def name_of(text: str) -> Html:
 
 
 def _piece(child: Html | str) -> str:
-    return child if isinstance(child, Html) else html.escape(visible(child))
+    if isinstance(child, Html):
+        return child
+    # No line of the page ends between a number and its sign.
+    return re.sub(r"(?<=\d) %", "\u00a0%", html.escape(visible(child)))
 
 
 def _attribute(key: str, value: Value) -> str:

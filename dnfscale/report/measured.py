@@ -125,7 +125,9 @@ def _slice_row(
 def gap_table(parts: Iterable[Slice], weight: Weight | None = None) -> Table:
     """Return how far the values of columns lie apart."""
     of = f"of {counted_heading(weight).lower()}"
-    header = ("Column", "Metric", "Gap, points", "Lowest", of, "Highest", of, "")
+    # No interval says of weights what may be chance.
+    verdict = () if weight is not None else ("Verdict",)
+    header = ("Column", "Metric", "Gap, points", "Lowest", of, "Highest", of, *verdict)
     rows = [
         (
             part.column,
@@ -135,7 +137,7 @@ def gap_table(parts: Iterable[Slice], weight: Weight | None = None) -> Table:
             amount_cell(counted(gap.lowest_rows, weight)),
             value_text(gap.highest),
             amount_cell(counted(gap.highest_rows, weight)),
-            "beyond chance" if gap.certain else "may be chance" if weight is None else "",
+            *(("beyond chance" if gap.certain else "may be chance") for _ in verdict),
         )
         for part in parts
         for gap in part.gaps

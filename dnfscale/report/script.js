@@ -54,6 +54,24 @@ function holdsFor(test, value) {
   return (test.low === null || value > test.low) && (test.high === null || value <= test.high);
 }
 
+// Return the field and the value for which a condition holds, or does not, and that changes as few
+// attributes as possible; null if there is none.
+function fitting(asked, at, values, {mask, states}, wanted) {
+  const code = codeOf(asked, at, values);
+  let best = null;
+  asked.fields.forEach((field, place) => {
+    const candidates = field.options ? field.options.keys() : field.candidates;
+    for (const value of candidates) {
+      const typed = values.map((own, field) => (field === place ? value : own));
+      const changed = codeOf(asked, at, typed) ^ code;
+      if (!(changed & mask) || states.has((code ^ changed) & mask) !== wanted) continue;
+      const size = bitCount(changed);
+      if (best === null || size < best.size) best = {place, value, size};
+    }
+  });
+  return best;
+}
+
 function bitCount(bits) {
   let count = 0;
   for (; bits; bits &= bits - 1n) count += 1;
@@ -248,9 +266,25 @@ function makeLive(form) {
   const inputs = [...form.querySelectorAll("[data-field]")];
   const renew = () => show(form, asked, inputs.map(valueOf));
   form.addEventListener("submit", (event) => event.preventDefault());
-  form.addEventListener("input", renew);
+  form.addEventListener("input", (event) => {
+    if (event.target.type === "checkbox") typeTicked(asked, inputs, event.target);
+    renew();
+  });
   form.addEventListener("reset", () => setTimeout(renew));
   renew();
+}
+
+// Type a value for which a sign holds that was ticked, or does not hold that was cleared.
+function typeTicked(asked, inputs, box) {
+  const [part, item, mark] = ["[data-model]", "[data-line]", "[data-condition]"].map((own) => box.closest(own));
+  const at = Number(part.dataset.model);
+  const line = asked.models[at].lines[Number(item.dataset.line)];
+  const condition = line.conditions[Number(mark.dataset.condition)];
+  const found = fitting(asked, at, inputs.map(valueOf), condition, box.checked);
+  if (!found) return;
+  const input = inputs[found.place];
+  if (input.tagName === "SELECT") input.selectedIndex = found.value;
+  else input.value = found.value === null ? "" : String(found.value);
 }
 
 function valueOf(input) {
@@ -306,6 +340,11 @@ function showFormula(part, model, answer) {
       const {mask, states} = line.conditions[Number(mark.dataset.condition)];
       const met = states.has(answer.code & mask);
       missed += !met;
+      const box = mark.querySelector("input");
+      if (box) {
+        box.checked = met;
+        return;
+      }
       mark.classList.toggle("met", met);
       mark.querySelector(".mark").textContent = met ? "✓" : "✗";
       mark.querySelector(".unseen").textContent = met ? "holds: " : "does not hold: ";
@@ -375,6 +414,8 @@ function makeSortable(table) {
   const heads = [...table.tHead.rows[0].cells];
   if (body.rows.length < 3) return;
   heads.forEach((head, column) => {
+    const told = (cell) => cell && cell.textContent.trim();
+    if (!told(head) || ![...body.rows].some((row) => told(row.cells[column]))) return;
     const button = document.createElement("button");
     button.type = "button";
     button.append(...head.childNodes);

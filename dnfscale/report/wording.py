@@ -42,14 +42,12 @@ def accuracy_words(result: Result) -> list[str]:
     objective = ideal.objective
     if objective is not None and objective.mean is not None:
         words.append(
-            "But the formula was not learned for accuracy; on the same test rows it comes "
-            f"to {share(objective.mean)} "
+            "But the formula was not learned for accuracy; on the same test rows the procedure "
+            f"reaches {share(objective.mean)} "
             f"{objective_words(objective)}."
         )
         if objective.constant_mean is not None:
-            words.append(
-                f"Always giving the same answer comes to {share(objective.constant_mean)}."
-            )
+            words.append(f"Always giving the same answer reaches {share(objective.constant_mean)}.")
     paper = paper_of(result)
     if paper:
         told = paper.accuracies[IDEAL]
@@ -102,7 +100,7 @@ def _good_words(result: Result) -> str | None:
         learned = share(ideal.training_accuracy)
         return f"It {right} for {learned} of the {result.data.rows:,} rows it was learned from."
     if ideal.objective is not None and ideal.objective.mean is not None:
-        return _objective_sentence(ideal.objective, ideal.objective.mean)
+        return _objective_sentence(ideal.objective, ideal.objective.mean, _shown_objective(ideal))
     point = None if result.explains else ideal.shown_point
     which = "as short as this one" if point else "learned this way"
     rights = "answer as the classifier does" if result.explains else "are right"
@@ -113,15 +111,24 @@ def _good_words(result: Result) -> str | None:
     return f"On unseen rows, formulas {which} {rights} for {share(value)} of them{plain}."
 
 
-def _objective_sentence(objective: Objective, reached: float) -> str:
+def _objective_sentence(objective: Objective, mean: float, shown: float | None) -> str:
     plain = ""
     if objective.constant_mean is not None:
-        plain = f"; always giving the same answer comes to {share(objective.constant_mean)}"
+        plain = f"; always giving the same answer reaches {share(objective.constant_mean)}"
     what = f" {objective_words(objective)}" if objective.name == "cost" else ""
+    which = "formulas learned this way" if shown is None else "formulas as short as this one"
     return (
-        f"Formulas were learned for {objective_title(objective)}, and come to {share(reached)}"
-        f"{what} on unseen rows{plain}."
+        f"It was learned for {objective_title(objective)}: on unseen rows, {which} reach "
+        f"{share(mean if shown is None else shown)}{what}{plain}."
     )
+
+
+def _shown_objective(ideal: Method) -> float | None:
+    """Return how good formulas of the length of the one shown are at what they were learned for, if
+    that was measured.
+    """
+    point, objective = ideal.shown_point, ideal.objective
+    return None if point is None or objective is None else point.metrics.get(objective.name)
 
 
 def _sure_words(result: Result) -> str | None:
@@ -141,7 +148,11 @@ def _sure_words(result: Result) -> str | None:
         low, high = metric.low, metric.high
     found = [fold.accuracy for fold in ideal.folds if fold.accuracy is not None]
     if low is not None and high is not None:
-        words = f"With 95 % confidence, that share lies between {share(low)} and {share(high)}"
+        # The interval of an objective is that of the procedure, whose formulas differ in length.
+        whose = "that share"
+        if objective is not None and _shown_objective(ideal) is not None:
+            whose = "what the procedure reaches, which chooses the length anew in each fold,"
+        words = f"With 95 % confidence, {whose} lies between {share(low)} and {share(high)}"
     elif found and not result.leaves_one_out and objective is None:
         words = f"Over {count(len(found), 'fold')} it went from {share(min(found))} to "
         words += share(max(found))

@@ -207,7 +207,7 @@ def test_a_study_says_how_good_it_is_at_what_it_was_learned_for(wavy_desk, words
     told = f"{100 * objective['mean']:.1f} %"
     assert f"objective {told} ± {100 * objective['std']:.1f} {words}" in " ".join(ended.out.split())
     page = Document((wavy_desk.folder() / "report.html").read_text(encoding="utf-8")).text
-    assert f"it comes to {told} {words}." in page
+    assert f"the procedure reaches {told} {words}." in page
     title = "expected cost" if "threshold" in LEARNED_FOR[words] else words
     assert f"close enough to the best by {title}, which the formula is learned for." in page
     assert f"always the same answer gives {100 * objective['constant_mean']:.1f} %" in " ".join(

@@ -31,7 +31,8 @@ class Document(HTMLParser):
         assert self._open.pop() == tag
 
     def handle_data(self, data):
-        self.text += data if not {"style", "script"} & {*self._open} else ""
+        # Numbers keep to their signs by spaces that do not break.
+        self.text += data.replace("\xa0", " ") if not {"style", "script"} & {*self._open} else ""
 
     @property
     def scripts(self) -> list[str | None]:

@@ -486,6 +486,53 @@ def test_rows_typed_into_what_if_get_the_answers_of_predict_and_explain(browser,
         assert change == ([] if flip is None else [*flip_words(model, flip).values()])
 
 
+_TICK = """
+at => {
+  const form = document.querySelector('form.what-if');
+  form.querySelectorAll('.to-tick input')[at].click();
+  const ticked = [...form.querySelectorAll('.to-tick input')].map(each => each.checked);
+  const typed = [...form.querySelectorAll('[data-field]')].map(
+    each => each.tagName === 'SELECT' ? each.selectedIndex : each.value === '' ? null : Number(each.value));
+  return [ticked, typed, form.querySelector('.held-or-not').textContent, form.querySelector('.verdict').textContent];
+}
+"""
+
+
+def test_the_signs_of_a_checklist_can_be_ticked_and_the_columns_follow(browser, tmp_path):
+    [model] = models()["signs"]
+    file = tmp_path / "report.html"
+    file.write_text(render_report([ReportRun(plain_run().read, (model,))]), encoding="utf-8")
+    browser.open(file, width=1280)
+    signs = "[...document.querySelectorAll('.to-tick input')].map(each => each.checked)"
+    assert browser.value(signs) == [False] * 5
+    for n in range(5):
+        ticked, values, told, verdict = browser.value(f"({_TICK})({n})")
+        assert ticked == [at <= n for at in range(5)]
+        assert told == f"{n + 1} of 5 hold, 3 are needed"
+        assert verdict == ("y = a" if n >= 2 else "y ≠ a")
+    ticked, values, told, _ = browser.value(f"({_TICK})(3)")
+    assert ticked == [True, True, True, False, True]
+    # What was typed for a sign is what predict is asked.
+    columns = [field.column for field in fields_of([model])]
+    assert dict(zip(columns, values, strict=True))["x"] > 2.75
+
+
+@pytest.mark.parametrize("kind", ["paper_page", "labels_page", "lengths_page"])
+def test_nothing_on_paper_is_larger_than_the_text_but_headings_and_key_figures(
+    browser, request, kind
+):
+    browser.open(request.getfixturevalue(kind), width=800, media="print")
+    sizes = browser.value(
+        """
+        [...document.querySelectorAll('.note, .evidence, .and, caption, td, dt, small, footer p, .legend li')]
+          .filter(each => each.offsetHeight)
+          .map(each => parseFloat(getComputedStyle(each).fontSize) / parseFloat(getComputedStyle(document.body).fontSize))
+        """
+    )
+    assert len(sizes) > 5
+    assert max(sizes) <= 1
+
+
 def test_the_label_that_what_if_gives_is_that_of_predict(browser, tmp_path):
     own = models()["labels"]
     run = labels_run(["a", "b", "c"])

@@ -147,7 +147,7 @@ def test_results_of_labels_that_record_less_are_reported(gone):
     if gone in ("model", "everything"):
         del ideal["model"]
     page = page_of([made("x", result, None if gone in ("model", "everything") else run.model)])
-    assert "84.0 %" in page
+    assert "84.0 %" in Document(page).text
     # Without the labels of the data nothing says whose rows the lines of a matrix are.
     assert ("Which labels are taken for which?" in page) is (
         gone not in ("data", "confusion", "everything")
@@ -206,7 +206,9 @@ def test_the_certificates_of_folds_are_summed_up_as_promises_and_the_models_is_n
     assert "same attributes: at most, %10.014.619.1" in promises
     assert "at least 95 % by themselves, not those of all folds at once" in promises
     assert "No guarantee: the attributes were chosen by looking at the same 200 rows" in described
-    assert "The answer is certified for 2 of these, which hold 60.0 % of the rows." in described
+    assert (
+        "The answer is certified for 2 of these, to which 60.0 % of the rows belong." in described
+    )
     assert "could be right for at most 3.2 % more of all cases" in described
     assert "of the population" not in described
 
@@ -218,7 +220,7 @@ def test_promises_are_not_rounded_in_their_favour():
         "excess_error_at_most": 0.03201,
     }
     first, second = certified_words(read_certificate(record))
-    assert first.endswith("which hold 60.0 % of the rows, and at least 51.2 % of the population.")
+    assert first.endswith("60.0 % of the rows belong, and at least 51.2 % of the population.")
     assert "at most 3.3 % more" in second
     record = {**record, "excess_error_at_most": 1.0, "types_refuted": 1}
     assert certified_words(read_certificate(record))[1:] == [

@@ -12,15 +12,17 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from dnfscale.core.formula import Dnf, Term
 from dnfscale.core.parts import Part, Unit
 from dnfscale.core.quantities import Kind, Measure, Quantity
 from dnfscale.core.seen import SeenColumn
-from dnfscale.core.vocabulary import Above, Equals, IsMissing, Vocabulary
+from dnfscale.core.vocabulary import Above, Between, Equals, IsMissing, Vocabulary
 from dnfscale.estimators.saved import classifier_of
 from dnfscale.method.explain import explain_type
-from dnfscale.report.cards.what_if import fields_of
+from dnfscale.report.cards.what_if import fields_of, rounded_outward
 from tests.method.test_explain import model_of
 from tests.report.vectors import FILE, form_of, models, rows_of, said_of, typed, vectors
 
@@ -112,6 +114,36 @@ def test_the_number_to_begin_with_lies_between_cuts_that_are_close_together(tmp_
     classifier_of([model]).report(page)
     [shown] = re.findall(r'data-field="0" value="([^"]*)"', page.read_text(encoding="utf-8"))
     assert cuts[0] < float(shown) <= cuts[1]
+
+
+def test_the_form_begins_within_the_range_of_a_column_and_with_whole_numbers_where_it_has_them(
+    tmp_path,
+):
+    seen = (
+        SeenColumn("visits", "int64", 0.0, least=0, greatest=5),
+        SeenColumn("dose", "double", 0.0, least=-3.8960153191661484, greatest=4.0119377714007305),
+    )
+    tau = [
+        Between("once", "visits", 0, 1),
+        Above("more", "visits", 1.5),
+        Above("low", "dose", -1.0),
+        Above("high", "dose", 2.0),
+    ]
+    model = replace(model_of(tau, [{0: True}, {2: True, 3: False}], {0b0000: (9, 1)}), seen=seen)
+    page = tmp_path / "page.html"
+    classifier_of([model]).report(page)
+    text = page.read_text(encoding="utf-8")
+    # Nobody has fewer than 0 visits, or half of one.
+    assert re.findall(r'data-field="0" value="([^"]*)"', text) == ["0"]
+    assert "0 to 5 in the rows learned from" in text
+    assert "-3.897 to 4.012 in the rows learned from" in text
+
+
+@given(finite=st.floats(-1e12, 1e12), direction=st.sampled_from([-1, 1]))
+def test_the_ends_of_a_range_are_rounded_so_that_nothing_is_left_out(finite, direction):
+    shown = rounded_outward(finite, direction)
+    assert direction * (shown - finite) >= 0
+    assert abs(shown - finite) <= 2e-3 * abs(finite)
 
 
 def test_the_form_offers_what_the_rows_learned_from_held(tmp_path):

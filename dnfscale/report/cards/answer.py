@@ -80,6 +80,7 @@ def _labels_card(place: Place, view: RunView) -> Section:
     )
     fold = len(view.formulas) > _SHOWN_LABELS
     shown = [_label_formula(place, formula, view, fold=fold) for formula in view.formulas]
+    legends = [negation_legend(formula.reading) for formula in view.formulas if formula.reading]
     has_intervals = any(
         formula.reading and formula.reading.has_intervals for formula in view.formulas
     )
@@ -97,6 +98,7 @@ def _labels_card(place: Place, view: RunView) -> Section:
         _measured_how(view),
         _dictionary(view),
         element("div", *shown, class_="folds" if fold else None),
+        next((legend for legend in legends if legend is not None), None),
         element("p", interval_words("the label", each="of one formula"), class_="note")
         if has_intervals
         else None,
@@ -248,7 +250,9 @@ def _lines(formula: FormulaView, otherwise: str) -> list[Html]:
                 "p", name_of(formula.learned.formula if formula.learned else "no formula recorded")
             )
         ]
-    shown = [formula_list(reading, formula.counted), negation_legend(reading)]
+    shown: list[Html | None] = [formula_list(reading, formula.counted)]
+    if formula.label is None:
+        shown.append(negation_legend(reading))
     if reading.constant is None:
         verb = "Otherwise " if formula.label is not None else "Otherwise predict "
         if formula.explains:

@@ -57,13 +57,15 @@ def certified_words(certified: Certified) -> list[str]:
         and certified.types_seen is not None
         and certified.certified_share is not None
     ):
-        several = f"{count(certified.types, 'combination')} of {_told_by(certified)}"
+        several = f"{count(certified.types, 'possible combination')} of {_told_by(certified)}"
         if certified.told_by == "signs":
-            several = f"{certified.types:,} numbers of conditions that may hold"
+            most = certified.types - 1
+            several = f"{certified.types:,} possible numbers of signs, 0 to {most:,},"
         words.append(
-            f"Of the {several} {certified.types_seen:,} occur. The "
-            f"answer is certified for {certified.types_certified or 0:,} of these, which hold "
-            f"{_down(certified.certified_share):.1f} % of the rows{_of_population(certified)}."
+            f"Of the {several} {certified.types_seen:,} occur among the rows. The answer is "
+            f"certified for {certified.types_certified or 0:,} of these, to which "
+            f"{_down(certified.certified_share):.1f} % of the rows belong"
+            f"{_of_population(certified)}."
         )
     if certified.types_refuted:
         words.append(
@@ -105,9 +107,18 @@ def theorem_words(certified: Certified) -> str | None:
         f"independently and the {certified.told_by} "
         "fixed beforehand, the answer is, with probability at least "
         f"{100 * (1 - certified.delta):g} %, the best "
-        f"possible for every combination of {_told_by(certified)} in which yes and no differ in "
+        f"possible for every {_pattern(certified)} for which yes and no differ in "
         "probability by at least "
         f"{certified.epsilon:.3f}."
+    )
+
+
+def _pattern(certified: Certified) -> str:
+    """Return what tells rows apart."""
+    return (
+        "number of signs"
+        if certified.told_by == "signs"
+        else f"combination of {_told_by(certified)}"
     )
 
 

@@ -140,8 +140,8 @@ def _signs(place: Place, formula: FormulaView, model: Model) -> Section | None:
     [checklist] = model.dnf.terms
     intro = (
         f"The answer depends on how many of the {len(model.tau)} signs hold, and on nothing else: "
-        f"from {checklist.at_least} on it is yes. So many of the rows learned from were "
-        f"{formula.counted}."
+        f"from {checklist.at_least} on it is yes. The table shows how many of the rows learned "
+        f"from were {formula.counted}."
     )
     counted = "Weight" if model.weighted else "Rows"
     header = ("Signs", "Answer", counted, f"{_capital(formula.counted)}, %")

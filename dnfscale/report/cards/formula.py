@@ -296,8 +296,10 @@ def _grouped_list(lines: Sequence[Line], counted: str) -> Html:
     shown: list[Html] = []
     folded: list[Html] = []
     n_shown = 0
-    for group in grouped(lines):
+    for group in _split(grouped(lines)):
         within = n_shown == 0 or n_shown + len(group.numbers) <= _SHOWN_LINES + 2
+        if group.shared is None and shown and not folded:
+            (shown if within else folded).append(element("p", "or one of these lines:"))
         (shown if within else folded).append(_group(group, lines, counted))
         n_shown += len(group.numbers) if within else 0
     if not folded:
@@ -305,6 +307,16 @@ def _grouped_list(lines: Sequence[Line], counted: str) -> Html:
     n_more = len(lines) - n_shown
     more = element("summary", f"{n_more} more line{'s' * (n_more > 1)}")
     return join(*shown, element("details", more, *folded, class_="lines"))
+
+
+def _split(groups: Sequence[Group]) -> list[Group]:
+    """Divide the lines that share nothing in two, so that the first can be shown unfolded."""
+    *before, last = groups
+    n_shown = sum(len(group.numbers) for group in before)
+    left = max(_SHOWN_LINES - n_shown, 0)
+    if last.shared is not None or not left or len(last.numbers) <= left + 2:
+        return list(groups)
+    return [*before, Group(None, last.numbers[:left]), Group(None, last.numbers[left:])]
 
 
 def _group(group: Group, lines: Sequence[Line], counted: str) -> Html:

@@ -36,9 +36,9 @@ def lengths_card(place: Place, view: RunView) -> Section | None:
     ]
     shown = next((n for n, own in enumerate(formulas) if own.shown), 0)
     note = (
-        "The formulas of all rows, shortest first. Figures are those of formulas of the same bound "
-        "on rows that had no part in learning them; where to stop is a matter of what a reader can "
-        "follow."
+        "The formulas of all rows, shortest first. Figures are those of formulas of at most "
+        "this length, on rows that had no part in learning them. Where to stop depends on what "
+        "readers can follow."
         if formulas[0].tested
         else "The formulas of all rows, shortest first. They were not tested on other rows."
     )

@@ -47,6 +47,7 @@ _MOST_TYPES = 20_000
 """The most counted types of all formulas that a page carries: about half a megabyte."""
 _MOST_CHOICES = 100
 """The most values of a column that a list offers besides those that the formula names."""
+_TICKED = "A sign of the checklist can also be ticked: its column then gets a value that fits. "
 _SAFE = 1 << 53
 """Up to here a script tells whole numbers apart."""
 
@@ -92,7 +93,7 @@ def what_if_card(place: Place, view: RunView) -> Section | None:
     data = json.dumps(form_data(fields, formulas, view), separators=(",", ":"))
     note = (
         "Change a value, and see the answer, which lines hold, and what each of the others misses. "
-        "Nothing that you type leaves this page."
+        f"{_TICKED if _has_checklist(models) else ''}Nothing that you type leaves this page."
     )
     first = _typical(models[0])
     form = element(
@@ -118,6 +119,10 @@ def what_if_card(place: Place, view: RunView) -> Section | None:
         class_="card live",
         live=True,
     )
+
+
+def _has_checklist(models: Sequence[Model]) -> bool:
+    return any(line.at_least is not None for model in models for line in model_lines(model))
 
 
 def form_data(
@@ -229,6 +234,16 @@ def _extent(column: str, models: Sequence[Model]) -> tuple[int | float, int | fl
     return ends if all(map(_is_plain, ends)) and math.isfinite(sum(ends)) else None  # type: ignore[arg-type, return-value]
 
 
+def rounded_outward(value: int | float, direction: int) -> int | float:
+    """Round the end of a range to four digits, so that nothing of the range is left out."""
+    if isinstance(value, int) or not value or value.is_integer():
+        return value
+    unit = 10.0 ** (math.floor(math.log10(abs(value))) - 3)
+    rounded = float(f"{value:.4g}")
+    past = rounded if direction * (rounded - value) >= 0 else rounded + direction * unit
+    return float(f"{past:.4g}")
+
+
 def _field_label(column: str, labels: Labels) -> str:
     label = labels.get(column)
     if label is None:
@@ -316,7 +331,8 @@ def field_data(field: Field) -> dict[str, Any]:
     """Return what the script needs to know of a field."""
     if field.options is not None:
         return {"options": [{"bits": [hex(bits) for bits in each.bits]} for each in field.options]}
-    return {"tests": [test for asked in field.asked if (test := _test(*asked)) is not None]}
+    tests = [test for asked in field.asked if (test := _test(*asked)) is not None]
+    return {"tests": tests, "candidates": [*_candidates(field), None]}
 
 
 def _test(number: int, bit: int, attribute: Attribute) -> dict[str, Any] | None:
@@ -359,20 +375,25 @@ def _asked(tau: Vocabulary, line: Line) -> list[tuple[int, set[int], list[Said]]
     return found
 
 
-def _typical(model: Model) -> int:
-    """Return the attributes of the most frequent rows, as far as they are known."""
+def _typical(model: Model) -> int | None:
+    """Return the attributes of the most frequent rows, and of a checklist of rows without a sign;
+    None where attributes were not counted.
+    """
     counts = model.counts
+    if model.types == "signs":
+        [checklist] = model.dnf.terms
+        return checklist.care & ~checklist.value
     if model.types != "attributes" or not len(counts.codes):
-        return 0
+        return None
     return int(counts.codes[np.argmax(counts.n)])
 
 
-def _field(place: Place, number: int, field: Field, first: int) -> Html:
+def _field(place: Place, number: int, field: Field, first: int | None) -> Html:
     key = place.id(f"field-{number}")
     mask = sum(1 << bit for model, bit, _ in field.asked if model == 0)
     if field.options is not None:
         chosen = next(
-            (n for n, each in enumerate(field.options) if each.bits[0] == first & mask), 0
+            (n for n, each in enumerate(field.options) if each.bits[0] == (first or 0) & mask), 0
         )
         choices = [
             element("option", visible(each.text), selected=n == chosen)
@@ -382,8 +403,10 @@ def _field(place: Place, number: int, field: Field, first: int) -> Html:
     else:
         values = _candidates(field)
         n_models = 1 + max(model for model, _, _ in field.asked)
-        fitting = [each for each in values if bits_of(field, n_models, each)[0] == first & mask]
-        value = [*fitting, *values][0]
+        value = values[(len(values) - 1) // 2]
+        if first is not None:
+            fitting = [each for each in values if bits_of(field, n_models, each)[0] == first & mask]
+            value = [*fitting, value][0]
         control = element(
             "input",
             type="number",
@@ -394,8 +417,9 @@ def _field(place: Place, number: int, field: Field, first: int) -> Html:
         )
     hint = None
     if field.options is None and field.extent is not None:
-        low, high = map(number_text, field.extent)
-        hint = element("small", f"{low} to {high} in the rows learned from")
+        low, high = rounded_outward(field.extent[0], -1), rounded_outward(field.extent[1], 1)
+        ends = f"{number_text(low)} to {number_text(high)}"
+        hint = element("small", f"{ends} in the rows learned from")
     return element(
         "p",
         element("label", name_of(field.label or field.column), for_=key),
@@ -412,15 +436,21 @@ def _candidates(field: Field) -> list[int | float]:
     cuts = sorted({cut for cut in ends if math.isfinite(cut)})
     if not cuts:
         return [0]
-    whole = all(each.whole for each in numbers)
+    whole = all(each.whole for each in numbers) or all(
+        isinstance(end, int) for end in field.extent or [None]
+    )
     step = 1 if whole else (cuts[-1] - cuts[0]) / len(cuts) or abs(cuts[0]) / 4 or 1
     least, greatest = field.extent or (math.inf, -math.inf)
     low = least if least < cuts[0] else cuts[0] - 2 * step
     high = greatest if greatest > cuts[-1] else cuts[-1] + 2 * step
-    bounds = [low, *cuts, high]
-    if whole:
-        return [_whole_between(a, b) for a, b in pairwise(bounds)]
-    return [_short((a + b) / 2, a, b) for a, b in pairwise(bounds)]
+    between = _whole_between if whole else _number_between
+    found = [between(a, b) for a, b in pairwise([low, *cuts, high])]
+    # The least value of all may be at the first cut, and so not above it.
+    return [least, *found[1:]] if least == cuts[0] else found
+
+
+def _number_between(low: float, high: float) -> int | float:
+    return _short((low + high) / 2, low, high)
 
 
 def _whole_between(low: float, high: float) -> int | float:
@@ -469,6 +499,7 @@ def _formula(place: Place, number: int, formula: FormulaView, *, several: bool) 
             "li",
             element("span", *_marked(model, line), class_="term"),
             element("span", class_="held-or-not"),
+            class_=None if line.at_least is None else "to-tick",
             data_line=at,
         )
         for at, line in enumerate(model_lines(model))
@@ -477,11 +508,16 @@ def _formula(place: Place, number: int, formula: FormulaView, *, several: bool) 
 
 
 def _marked(model: Model, line: Line) -> list[Html]:
+    marks: tuple[Html, ...] = (
+        element("span", class_="unseen"),
+        element("span", class_="mark", aria_hidden="true"),
+    )
+    if line.at_least is not None:
+        marks = (element("input", type="checkbox"),)
     return [
         element(
-            "span",
-            element("span", class_="unseen"),
-            element("span", class_="mark", aria_hidden="true"),
+            "span" if line.at_least is None else "label",
+            *marks,
             join(*(chip(each) for each in conditions(said, model.about.labels))),
             class_="marked",
             data_condition=at,
