@@ -19,7 +19,7 @@ from dnfscale.engine.dask.local import start_local
 from dnfscale.learn import LOADED
 from dnfscale.spec.cluster import ClusterSpec
 from tests.jobs.running import Desk, keeping_signals, small_table
-from tests.object_store import Store, serving
+from tests.object_store import Store, missing, serving
 
 settings.register_profile("here", deadline=None, max_examples=30)
 settings.register_profile("ci", deadline=None, max_examples=30, derandomize=True, print_blob=True)
@@ -109,12 +109,15 @@ def laid_desk(desk: Desk) -> Desk:
 
 
 @pytest.fixture(scope="session")
-def store() -> Iterator[Store]:
-    """A real S3 server on loopback."""
-    pytest.importorskip(
-        "moto.server", reason="the S3 server of these tests, moto, is not installed"
-    )
-    with serving() as server:
+def store(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Store]:
+    """A real object store on loopback: S3, unless a test asks for another kind."""
+    scheme = getattr(request, "param", "s3")
+    lacking = missing(scheme)
+    if lacking is not None:
+        pytest.skip(lacking)
+    with serving(scheme, tmp_path_factory.mktemp("store")) as server:
         yield server
 
 

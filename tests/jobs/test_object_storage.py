@@ -1,4 +1,4 @@
-"""Data and runs in an object store: a real S3 server on loopback, in a process of its own."""
+"""Data and runs in object stores: real servers on loopback, in processes of their own."""
 
 from __future__ import annotations
 
@@ -21,11 +21,12 @@ from dnfscale.data.source import open_source
 from dnfscale.errors import DataError
 from dnfscale.spec.storage import Access
 from tests.jobs.running import PATIENCE_S, Desk, Ended, essence, small_table, surroundings, tidy
-from tests.object_store import BUCKET, Keys, Store, Wire
+from tests.object_store import STORES, Store
 from tests.twins import PLAIN
+from tests.wire import Wire
 
-DATA = f"s3://{BUCKET}/data/t.parquet"
-RUNS = f"s3://{BUCKET}/runs"
+every_store = pytest.mark.parametrize("store", list(STORES), indirect=True)
+"""For a test that holds for each kind of store; others are about S3 or about what is alike."""
 
 
 @pytest.fixture
@@ -38,13 +39,13 @@ def far(laid_desk: Desk, store: Store, store_keys: None) -> Iterator[Desk]:  # n
 
 
 def far_spec(
-    store: Store, *, path: str = DATA, runs: str = RUNS, **tables: object
+    store: Store, *, path: str | None = None, runs: str | None = None, **tables: object
 ) -> dict[str, object]:
     return {
         "kind": "study",
-        "data": {"path": path, "target": "y"},
-        "data.storage": {"endpoint": store.endpoint, "region": "us-east-1"},
-        "output": {"dir": runs},
+        "data": {"path": path or store.data, "target": "y"},
+        "data.storage": store.reached,
+        "output": {"dir": runs or store.runs},
         **tables,
     }
 
@@ -63,11 +64,15 @@ def near_essence(desk: Desk) -> str:
 
 
 @pytest.mark.portable
-@pytest.mark.parametrize("cluster", ["serial", "local"])
+@pytest.mark.parametrize(
+    ("store", "cluster"),
+    [("s3", "serial"), ("s3", "local"), ("abfs", "local"), ("gs", "local")],
+    indirect=["store"],
+)
 def test_a_study_in_the_store_is_the_study_on_this_machine(far, store, cluster):
     ended = far.here("run", far.spec(**far_spec(store), cluster={"kind": cluster}))
     assert ended.code == 0, ended.err
-    assert f"files      {RUNS}/job" in ended.out
+    assert f"files      {store.runs}/job" in ended.out
     assert far_essence(store) == near_essence(far)
     assert store.names("runs/job") == tidy(far.folder())
     assert store.read("runs/job/model.json") == (far.folder() / "model.json").read_bytes()
@@ -106,6 +111,7 @@ def die(desk: Desk, store: Store, moment: str, *arguments: str) -> str:
     return ended.stdout + ended.stderr
 
 
+@every_store
 def test_a_killed_run_in_the_store_is_taken_over_and_goes_on(far, store):
     far.spec(**far_spec(store))
     die(far, store, "start count types", "run", "job.toml")
@@ -120,6 +126,7 @@ def test_a_killed_run_in_the_store_is_taken_over_and_goes_on(far, store):
     assert (again.code, again.err) == (0, "")
 
 
+@every_store
 def test_a_run_in_the_store_that_lives_is_not_disturbed(far, store):
     far.spec(**far_spec(store))
     first = subprocess.Popen(
@@ -134,61 +141,66 @@ def test_a_run_in_the_store_that_lives_is_not_disturbed(far, store):
         assert first.stdout.readline() == "waiting\n"
         ended = far.here("run", "job.toml", "--resume")
         assert ended.code == 2
-        assert f"expected {RUNS}/job to be free, but process {first.pid} on" in ended.message
+        assert f"expected {store.runs}/job to be free, but process {first.pid} on" in ended.message
     finally:
         first.kill()
         first.communicate()
 
 
 WRONG = {
-    "other keys": (Keys("AKIAIOSFODNN7EXAMPLE", "wrong-secret-of-nobody"), {}, "access is denied"),
-    "no bucket": (None, {"path": "s3://no-such-bucket/t.parquet"}, "there is nothing at this path"),
-    "no object": (None, {"path": f"s3://{BUCKET}/elsewhere"}, "there is nothing at this path"),
+    "other keys": "access is denied",
+    "no bucket": "there is nothing at this path",
+    "no object": "there is nothing at this path",
 }
 
 
+def use_wrong_keys(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    if store.wrong_keys is None:
+        pytest.skip(f"the server for {store.scheme}:// refuses nobody")
+    for name, value in store.wrong_keys.environment.items():
+        monkeypatch.setenv(name, value)
+
+
+@every_store
 @pytest.mark.parametrize("verb", ["validate", "run"])
 @pytest.mark.parametrize("wrong", WRONG)
 def test_data_that_cannot_be_had_is_told_of(far, store, monkeypatch, wrong, verb):
-    keys, changes, said = WRONG[wrong]
-    path = changes.get("path", DATA)
-    for name, value in (keys or store.keys).environment.items():
-        monkeypatch.setenv(name, value)
+    if wrong == "other keys":
+        use_wrong_keys(store, monkeypatch)
+    paths = {"no bucket": f"{store.at('no-such-bucket')}/t.parquet"}
+    paths["no object"] = f"{store.at()}/elsewhere"
+    path = paths.get(wrong, store.data)
     ended = far.here(verb, far.spec(**far_spec(store, path=path, runs="runs")))
     assert ended.code == 3
     assert ended.message.startswith("dnfscale: ")
     assert path in ended.message
-    assert said in ended.message
+    assert WRONG[wrong] in ended.message
     assert "wrong-secret-of-nobody" not in ended.err
     assert not far.folder().exists()
 
 
-@pytest.mark.parametrize(
-    ("runs", "keys", "said"),
-    [
-        ("s3://no-such-bucket/runs", None, "there is no such bucket"),
-        (
-            RUNS,
-            Keys("AKIAIOSFODNN7EXAMPLE", "wrong-secret-of-nobody"),
-            "access is denied: expected credentials",
-        ),
-    ],
-)
-def test_a_place_that_cannot_be_written_is_told_of(far, store, monkeypatch, runs, keys, said):
-    for name, value in (keys or store.keys).environment.items():
-        monkeypatch.setenv(name, value)
+@every_store
+@pytest.mark.parametrize("wrong", ["other keys", "no bucket"])
+def test_a_place_that_cannot_be_written_is_told_of(far, store, monkeypatch, wrong):
+    if wrong == "other keys":
+        use_wrong_keys(store, monkeypatch)
+    runs = f"{store.at('no-such-bucket')}/runs" if wrong == "no bucket" else store.runs
     spec = far_spec(store, path="t.parquet", runs=runs)
     spec["output.storage"] = spec.pop("data.storage")
     ended = far.here("run", far.spec(**spec))
     assert ended.code == 2
     assert "job.toml:" in ended.message
     assert "output.dir must be a folder that can be written" in ended.message
-    assert said in ended.message
+    # Google answers alike whether a bucket or an object is missing.
+    no_bucket = "nothing of this name" if store.scheme == "gs" else "no such bucket"
+    said = {"no bucket": f"there is {no_bucket}", "other keys": "access is denied: expected"}
+    assert said[wrong] in ended.message
 
 
+@pytest.mark.parametrize("store", ["s3", "abfs"], indirect=True)
 def test_a_server_that_is_not_there_is_told_of(far, store):
     spec = far_spec(store)
-    spec["data.storage"] = {"endpoint": "http://127.0.0.1:1", "region": "us-east-1"}
+    spec["data.storage"] = {**store.reached, "endpoint": "http://127.0.0.1:1"}
     ended = far.here("validate", far.spec(**spec))
     assert ended.code == 3
     assert "the store does not answer" in ended.message
@@ -206,13 +218,14 @@ def through(desk: Desk, store: Store, *, breaks: int) -> tuple[Ended, Wire]:
     store.put_table("data/big.parquet", big_table())
     wire = Wire(store.port, after_bytes=400_000, breaks=breaks)
     try:
-        spec = far_spec(store, path=f"s3://{BUCKET}/data/big.parquet", runs="runs")
-        spec["data.storage"] = {"endpoint": wire.endpoint, "region": "us-east-1"}
+        spec = far_spec(store, path=f"{store.at()}/data/big.parquet", runs="runs")
+        spec["data.storage"] = {**store.reached, "endpoint": wire.endpoint}
         return desk.here("run", desk.spec(**spec)), wire
     finally:
         wire.close()
 
 
+@every_store
 def test_a_read_whose_connection_breaks_is_tried_again(far, store):
     ended, wire = through(far, store, breaks=3)
     assert ended.code == 0, ended.err
@@ -226,10 +239,11 @@ def test_a_read_whose_connection_breaks_is_tried_again(far, store):
 
 
 def test_a_read_whose_connection_always_breaks_ends_the_run(far, store):
+    # S3 alone: the clients of the others go on where an answer broke off, and so get through.
     ended, wire = through(far, store, breaks=1_000)
     assert ended.code == 3
     assert (
-        f"s3://{BUCKET}/data/big.parquet: expected to read its columns, but that failed"
+        f"{store.at()}/data/big.parquet: expected to read its columns, but that failed"
         in ended.message
     )
     assert "the connection broke each time it was tried" in ended.message
@@ -237,10 +251,11 @@ def test_a_read_whose_connection_always_breaks_ends_the_run(far, store):
     assert not (far.folder() / "result.json").exists()
 
 
+@every_store
 @pytest.mark.usefixtures("far")
 def test_an_object_that_is_put_again_is_another(store):
-    access = Access(store.endpoint, "us-east-1")
-    source = open_source(DATA, access)
+    access = Access(**store.reached)
+    source = open_source(store.data, access)
     source.check_unchanged()
     table = small_table()
     store.put_table("data/t.parquet", pa.table({**table, "x": -table["x"]}), row_group_size=60)
@@ -248,7 +263,7 @@ def test_an_object_that_is_put_again_is_another(store):
     # A store's times are whole seconds: of an object that is put again within one, the etag is
     # another.
     said = (
-        r"s3://.*t\.parquet: expected the file that the job began with.*(written since|with "
+        r"t\.parquet: expected the file that the job began with.*(written since|with "
         r"another footer)"
     )
     with pytest.raises(DataError, match=said):
@@ -275,8 +290,8 @@ def test_an_object_replaced_by_its_twin_is_refused_when_a_run_is_resumed_and_its
     ended = far.here("run", "job.toml", "--resume")
     assert ended.code == 3
     assert (
-        f"{DATA}: expected the data that the run in {RUNS}/job began with, but this file "
-        "has changed since"
+        f"{store.data}: expected the data that the run in {store.runs}/job began with, but "
+        "this file has changed since"
     ) in (ended.message)
     store.put_table("data/t.parquet", pa.table(small_table()), **plain)
     assert far.here("run", "job.toml", "--resume").code == 0
@@ -285,7 +300,7 @@ def test_an_object_replaced_by_its_twin_is_refused_when_a_run_is_resumed_and_its
 
 @pytest.mark.usefixtures("far")
 def test_an_object_of_another_etag_is_told_by_its_contents(store):
-    [file] = open_source(DATA, Access(store.endpoint, "us-east-1")).files
+    [file] = open_source(store.data, Access(**store.reached)).files
     another = replace(file.stamp, place="etag=another")
     replace(file, stamp=another).check()
     with pytest.raises(DataError, match="but with other values"):
@@ -294,17 +309,17 @@ def test_an_object_of_another_etag_is_told_by_its_contents(store):
 
 @pytest.mark.usefixtures("far")
 def test_an_object_that_is_not_parquet_is_refused_by_name_whatever_its_name(store):
-    access = Access(store.endpoint, "us-east-1")
+    access = Access(**store.reached)
     for name in ("a.parquet", "b.PARQUET", "000000_0", "deep/c"):
         store.put_table(f"data/odd/{name}", pa.table({"x": [1], "y": [True]}))
     store.put("data/odd/_SUCCESS", b"")
-    assert open_source(f"s3://{BUCKET}/data/odd", access).n_rows == 4
+    assert open_source(f"{store.at()}/data/odd", access).n_rows == 4
     store.put("data/odd/notes.txt", b"")
     for path in ("odd", "odd/*", "odd/**"):
         with pytest.raises(
             DataError, match=r"odd/notes\.txt: expected a Parquet file, .*\(it is empty\)"
         ):
-            open_source(f"s3://{BUCKET}/data/{path}", access)
+            open_source(f"{store.at()}/data/{path}", access)
 
 
 @pytest.mark.parametrize(
@@ -330,21 +345,22 @@ def test_folders_keys_and_globs_are_those_of_this_machine(far, store, path):
         far.table(rows, f"tree/{name}")
     if path.endswith("]"):
         path += "/a.parquet"
-    there = open_source(f"s3://{BUCKET}/data/{path}", Access(store.endpoint, "us-east-1"))
+    there = open_source(f"{store.at()}/data/{path}", Access(**store.reached))
     here = open_source(str(far.path / path))
     assert (there.types, there.n_rows) == (here.types, here.n_rows)
-    root = f"s3://{BUCKET}/data/"
+    root = f"{store.at()}/data/"
     assert [file.path.removeprefix(root) for file in there.files] == [
         file.path.removeprefix(f"{far.path}/") for file in here.files
     ]
 
 
+@every_store
 @pytest.mark.portable
 def test_predictions_go_from_the_store_to_the_store(far, store):
     assert far.here("run", far.spec(**far_spec(store))).code == 0
-    at = ("--endpoint", store.endpoint, "--region", "us-east-1")
-    model, answers = f"{RUNS}/job/model.json", f"{RUNS}/answers"
-    ended = far.here("predict", model, DATA, "--output", answers, *at)
+    at = store.options
+    model, answers = f"{store.runs}/job/model.json", f"{store.runs}/answers"
+    ended = far.here("predict", model, store.data, "--output", answers, *at)
     assert ended.code == 0, ended.err
     assert store.names("runs/answers") == ["_SUCCESS", "part-00000.parquet"]
     near_essence(far)
@@ -354,22 +370,23 @@ def test_predictions_go_from_the_store_to_the_store(far, store):
     )
     written = pq.read_table(pa.BufferReader(store.read("runs/answers/part-00000.parquet")))
     assert written.equals(pq.read_table(far.path / "answers" / "part-00000.parquet"))
-    again = far.here("predict", model, DATA, "--output", answers, *at)
+    again = far.here("predict", model, store.data, "--output", answers, *at)
     assert again.code == 2
     assert f"{answers} is already there" in again.message
-    assert far.here("predict", model, DATA, "--output", answers, "--force", *at).code == 0
-    assert far.here("explain", model, DATA, "--row", "3", *at).code == 0
+    assert far.here("predict", model, store.data, "--output", answers, "--force", *at).code == 0
+    assert far.here("explain", model, store.data, "--row", "3", *at).code == 0
     assert far.here("export", model, "--to", "sql", *at).code == 0
     before = store.read("runs/job/report.html")
-    assert far.here("report", f"{RUNS}/job", *at).code == 0
+    assert far.here("report", f"{store.runs}/job", *at).code == 0
     assert store.read("runs/job/report.html") == before
 
 
+@every_store
 def test_force_in_the_store_replaces_an_earlier_prediction_and_nothing_else(far, store):
     assert far.here("run", far.spec(**far_spec(store))).code == 0
-    at = ("--endpoint", store.endpoint, "--region", "us-east-1")
-    verb = ("predict", f"{RUNS}/job/model.json")
-    asked = (*verb, DATA, "--output", f"{RUNS}/mine", "--force", *at)
+    at = store.options
+    verb = ("predict", f"{store.runs}/job/model.json")
+    asked = (*verb, store.data, "--output", f"{store.runs}/mine", "--force", *at)
     assert far.here(*asked).code == 0
     first = store.read("runs/mine/part-00000.parquet")
     store.put_table("runs/mine/part-00007.parquet", pq.read_table(pa.BufferReader(first)))
@@ -384,7 +401,7 @@ def test_force_in_the_store_replaces_an_earlier_prediction_and_nothing_else(far,
     assert ended.code == 2
     assert "expected nothing but an earlier prediction for --force to replace" in ended.message
     assert "'dear.parquet'" in ended.message
-    for output in (f"s3://{BUCKET}", f"s3://{BUCKET}/"):
+    for output in (store.at(), f"{store.at()}/"):
         ended = far.here(*verb, "t.parquet", "--output", output, "--force", *at)
         assert ended.code == 2
         assert "must be a folder" in ended.message
@@ -393,11 +410,11 @@ def test_force_in_the_store_replaces_an_earlier_prediction_and_nothing_else(far,
 
 @pytest.mark.usefixtures("far")
 def test_a_prediction_that_fails_in_the_store_leaves_the_earlier_one(store):
-    access = Access(store.endpoint, "us-east-1")
+    access = Access(**store.reached)
     for name, failing in (("a", False), ("a", True), ("b", True)):
         with (
             suppress(RuntimeError),
-            new_folder(f"{RUNS}/{name}", access, columns=("x",), force=True) as folder,
+            new_folder(f"{store.runs}/{name}", access, columns=[("x",)], force=True) as folder,
         ):
             write_part(pa.table({"x": [int(failing)]}), folder, 0, "parquet", access)
             if failing:
@@ -410,12 +427,10 @@ def test_a_prediction_that_fails_in_the_store_leaves_the_earlier_one(store):
 
 
 def test_a_spec_can_begin_in_the_store(far, store):
-    ended = far.here(
-        "init", DATA, "--target", "y", "--endpoint", store.endpoint, "--region", "us-east-1"
-    )
+    ended = far.here("init", store.data, "--target", "y", *store.options)
     assert ended.code == 0, ended.err
     text = (far.path / "t.toml").read_text()
-    assert f'path = "{DATA}"' in text
+    assert f'path = "{store.data}"' in text
     assert f'[data.storage]\nendpoint = "{store.endpoint}"\nregion = "us-east-1"\n' in text
     assert far.here("validate", "t.toml").code == 0
     assert "240 rows in" in far.here("plan", "t.toml").out
@@ -425,4 +440,4 @@ def test_a_spec_can_begin_in_the_store(far, store):
 def test_what_the_environment_says_of_the_server_is_heard(store, monkeypatch):
     monkeypatch.setenv("AWS_ENDPOINT_URL", store.endpoint)
     monkeypatch.setenv("AWS_REGION", "us-east-1")
-    assert open_source(DATA).n_rows == 240
+    assert open_source(store.data).n_rows == 240
