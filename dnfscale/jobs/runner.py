@@ -389,10 +389,7 @@ class Job:
         if earlier.spec != now.spec:
             raise self.folder.of_another()
         if earlier.data != now.data:
-            file, what = earlier.changed_file(now) or (
-                self.source.path,
-                "its rows are read in another way",
-            )
+            file, what = self._changed(earlier)
             raise DataError(
                 f"{file}: expected the data that the run in {self.folder.path} began with, "
                 f"but {what}; "
@@ -405,6 +402,18 @@ class Job:
                 f"began with, {earlier.code}, but "
                 f"this is {now.code}; {anew}"
             )
+
+    def _changed(self, earlier: Beginning) -> tuple[str, str]:
+        """Return which file of the data is not what an earlier run began with, and why."""
+        changed = earlier.changed_file(self._begins_with)
+        if changed is None:
+            return self.source.path, "its rows are read in another way"
+        if self.source.folder is None:
+            return changed
+        # What changed is the file that was converted, which may lie in the same folder as before.
+        related = [table.path for table in self.spec.related]
+        what = "one of these has changed since" if related else "this has changed since"
+        return ", ".join([self.source.path, *related]), what
 
     def run(self, engine: Engine, *, launch_s: float) -> None:
         """Carry out the job on an engine and write its files."""

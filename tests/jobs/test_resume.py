@@ -346,6 +346,30 @@ def test_a_file_replaced_by_its_twin_is_refused_by_name_when_a_run_is_resumed(de
     assert recalled(desk.folder()) or moment == "only baselines are left"
 
 
+def test_a_csv_replaced_by_its_twin_is_told_by_its_own_name_and_begun_anew(desk):
+    file = desk.path / "t.csv"
+
+    def write(flip: int) -> None:
+        rows = (f"{number % 90 + 10},{(number // 7 + flip) % 2}\n" for number in range(240))
+        file.write_text("x,y\n" + "".join(rows), encoding="utf-8")
+        os.utime(file, ns=(0, 0))
+
+    write(0)
+    desk.spec(data={"path": "t.csv"})
+    die(desk, "start minimize formulas", "run", "job.toml")
+    write(1)
+    refused = desk.here("run", "job.toml", "--resume")
+    assert refused.code == 3
+    assert "t.csv: expected the data that the run in runs/job began with, but this has changed" in (
+        refused.message
+    )
+    assert ".tables" not in refused.message
+    anew = desk.here("run", "job.toml")
+    assert anew.code == 0, anew.err
+    assert "starts anew, as the data is not that of the earlier run" in anew.err
+    assert recalled(desk.folder()) == []
+
+
 @pytest.mark.parametrize("time_ns", [None, 0], ids=["with its time", "with another time"])
 def test_a_copy_of_the_data_is_as_good_as_the_data_when_a_run_is_resumed(laid_desk, quiet, time_ns):
     laid_desk.spec(kind="study")
