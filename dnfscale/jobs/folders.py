@@ -16,6 +16,7 @@ import pyarrow as pa
 import pyarrow.fs as pafs
 
 from dnfscale.data.storage import located, told
+from dnfscale.errors import SpecError
 from dnfscale.spec.storage import DEFAULT_ACCESS, Access, is_remote
 
 _APPEND_S = 2.0
@@ -257,6 +258,16 @@ def write_whole(target: Path, content: str | bytes) -> None:
         file.write(content.encode() if isinstance(content, str) else content)
         file.flush()
         os.fsync(file.fileno())
+
+
+def write_asked(target: Path, content: str | bytes, option: str = "--output") -> None:
+    """Write the file that an option names, and its folder."""
+    try:
+        write_whole(target, content)
+    except OSError as error:
+        raise SpecError(
+            f"{target} cannot be written: {error.strerror}; choose another {option}"
+        ) from error
 
 
 @contextmanager

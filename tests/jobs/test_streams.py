@@ -109,3 +109,11 @@ def test_a_result_as_json_that_cannot_be_printed_is_an_error_but_its_files_are_t
     assert ended.code == 5
     assert ended.message.startswith("dnfscale: expected to write to stdout")
     assert read_json(laid_desk.folder() / "result.json")["data"]["rows"] == 240
+
+
+def test_the_exit_code_of_a_requirement_and_a_page_do_not_need_somebody_who_listens(finished):
+    asked = ("evaluate", "runs/job/model.json", "t.parquet", "--require", "accuracy=1.5")
+    ended = redirected(finished, ">/dev/full", *asked, "--report", "page.html")
+    assert (ended.code, ended.out) == (1, "")
+    assert "required: " in ended.message
+    assert (finished.path / "page.html").is_file()

@@ -14,6 +14,23 @@ import pytest
 
 from tests.jobs.running import Ended
 
+RELATED = """\
+schema_version = 1
+name = "related"
+kind = "fit"
+profile = "paper"
+[data]
+path = "main.parquet"
+target = "y"
+key = "k"
+[[data.related]]
+name = "visits"
+path = "visits.parquet"
+key = "k"
+[cluster]
+kind = "serial"
+"""
+
 
 @contextmanager
 def under(umask: int) -> Iterator[None]:
@@ -42,6 +59,10 @@ def made_by(carry_out: Callable[[], Ended], folder: Path, umask: int) -> set[str
 def test_every_verb_that_writes_files_follows_the_umask(laid_desk, umask):
     (laid_desk.path / "t.csv").write_text("a,b\n1,2\n", encoding="utf-8")
     spec, run = laid_desk.spec(kind="study", folds={"outer": 2}), laid_desk.folder()
+    related = laid_desk.spec(RELATED, file="related.toml")
+    keys = list(range(240))
+    laid_desk.table({"k": keys, "y": [key % 2 == 0 for key in keys]}, "main.parquet")
+    laid_desk.table({"k": keys * 2, "x": keys * 2}, "visits.parquet")
     predict = ("predict", run / "model.json", "t.parquet", "--output", "deep/answers")
     files = {
         ("run", spec): {
@@ -55,7 +76,22 @@ def test_every_verb_that_writes_files_follows_the_umask(laid_desk, umask):
             "exports",
             "exports/m.sql",
         },
-        ("init", "t.parquet", "--target", "y", "--output", "new.toml"): {"new.toml"},
+        ("init", "t.parquet", "--target", "y", "--output", "specs/new.toml"): {
+            "specs",
+            "specs/new.toml",
+        },
+        ("choose", run, "--ell", "1"): {"runs/job/chosen", "runs/job/chosen/model.json"},
+        ("card", run, "--output", "cards/card.md"): {"cards", "cards/card.md"},
+        ("evaluate", run / "model.json", "t.parquet", "--report", "pages/e.html"): {
+            "pages",
+            "pages/e.html",
+        },
+        ("data", "relate", related, "joined"): {
+            "joined",
+            "joined/part-00000.parquet",
+            "runs/.tables",
+        },
+        ("run", related): {"runs/related/model.json"},
         ("report", run, run, "--output", "both.html"): {"both.html"},
         ("data", "make", "--rows", "20", "made"): {"made", "made/part-00000.parquet"},
         ("data", "convert", "t.csv", "converted"): {"converted", "converted/part-00000.parquet"},

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from dnfscale.errors import SpecError, visible
-from dnfscale.jobs.folders import write_whole
+from dnfscale.jobs.folders import write_asked
 from dnfscale.jobs.verbs.report import runs_in
 from dnfscale.jobs.verbs.storage_options import access_from, add_storage_options, place_from
 from dnfscale.report.card import card_text
@@ -39,10 +39,5 @@ def _card(options: argparse.Namespace) -> int:
     if options.output is None:
         print(text, end="")
         return 0
-    try:
-        write_whole(Path(options.output), text)
-    except OSError as error:
-        raise SpecError(
-            f"{options.output} cannot be written: {error.strerror}; choose another --output"
-        ) from error
+    write_asked(Path(options.output), text)
     return 0

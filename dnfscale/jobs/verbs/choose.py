@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from dnfscale.data.models import parse_model
 from dnfscale.errors import DataError, SpecError, visible
 from dnfscale.export.text import export_text
-from dnfscale.jobs.folders import open_folder, write_whole
+from dnfscale.jobs.folders import open_folder, write_asked
 from dnfscale.jobs.verbs.storage_options import access_from, add_storage_options, place_from
 from dnfscale.report.wording import count, length_bound, share
 from dnfscale.results.frontier import FRONTIER_FILE, Frontier, FrontierFormula, read_frontier
@@ -104,12 +104,7 @@ def _write(text: str, run: str, output: str | None, access: Access) -> str:
         except OSError as error:
             raise SpecError(f"{target} cannot be written: {error}; give an --output") from error
         return target
-    try:
-        write_whole(Path(output), text)
-    except OSError as error:
-        raise SpecError(
-            f"{output} cannot be written: {error.strerror}; choose another --output"
-        ) from error
+    write_asked(Path(output), text)
     return output
 
 

@@ -19,9 +19,10 @@ from dnfscale.data.models import read_models
 from dnfscale.data.source import Source
 from dnfscale.datasets.named import open_dataset
 from dnfscale.engine.api import Progress
+from dnfscale.engine.streams import require_stdout
 from dnfscale.errors import SpecError
 from dnfscale.jobs import endings
-from dnfscale.jobs.folders import write_whole
+from dnfscale.jobs.folders import write_asked
 from dnfscale.jobs.progress import Step, display_for
 from dnfscale.jobs.verbs.cluster_options import add_cluster_options, joined_workers, launched
 from dnfscale.jobs.verbs.data_options import (
@@ -110,12 +111,15 @@ def _evaluate(options: argparse.Namespace) -> int:
                 shown.progress(EVALUATE, progress)
 
         found = evaluate_models(models, source, engine.watched_by(watch), asked)
+    # Where the page or the exit code is what was asked for, what is printed only sums it up.
+    require_stdout(options.json or not (required or options.report))
+    if options.report is not None:
+        write_asked(Path(options.report), evaluation_page(found, options.data), "--report")
     if options.json:
         print(evaluation_text(found), end="")
     else:
         print(evaluation_lines(found, options.data))
     if options.report is not None:
-        _write(evaluation_page(found, options.data), options.report)
         print(f"{options.report}: written", file=sys.stderr if options.json else sys.stdout)
     failed = [line for name, bound in required for line in _unmet(found, name, bound)]
     for line in failed:
@@ -174,13 +178,4 @@ def _positive(
         raise SpecError(
             f"--positive must list labels of the type {kind}, as column {target!r} has them, "
             f"got {listed(list(labels))}"
-        ) from error
-
-
-def _write(page: str, output: str) -> None:
-    try:
-        write_whole(Path(output), page)
-    except OSError as error:
-        raise SpecError(
-            f"{output} cannot be written: {error.strerror}; choose another --report"
         ) from error

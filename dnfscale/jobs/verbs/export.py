@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from dnfscale.data.models import read_model, read_models
 from dnfscale.errors import SpecError
-from dnfscale.jobs.folders import write_whole
+from dnfscale.jobs.folders import write_asked
 from dnfscale.jobs.verbs.storage_options import access_from, add_storage_options
 from dnfscale.spec.checks import OneOf
 from dnfscale.spec.keys import Key, keys_of
@@ -57,12 +57,7 @@ def _export(options: argparse.Namespace) -> None:
     if target is None:
         _print(f"{written}\n")
         return
-    try:
-        write_whole(target, written if isinstance(written, bytes) else f"{written}\n")
-    except OSError as error:
-        raise SpecError(
-            f"{target} cannot be written: {error.strerror}; choose another --output"
-        ) from error
+    write_asked(target, written if isinstance(written, bytes) else f"{written}\n")
     print(f"{target}: written", file=sys.stderr)
 
 

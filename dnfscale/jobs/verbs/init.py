@@ -15,6 +15,7 @@ from dnfscale.data.source import Source
 from dnfscale.datasets.convert import AS_USUAL, Conversion
 from dnfscale.datasets.named import open_dataset
 from dnfscale.errors import SpecError, visible
+from dnfscale.jobs.folders import write_asked
 from dnfscale.jobs.verbs.check import checked
 from dnfscale.jobs.verbs.data_options import TABLE, add_data_options, conversion_from
 from dnfscale.jobs.verbs.storage_options import access_from, add_storage_options, place_from
@@ -71,12 +72,7 @@ def _init(options: argparse.Namespace) -> None:
         access,
         asked=conversion_from(options),
     )
-    try:
-        target.write_text(starter_text(facts), encoding="utf-8")
-    except OSError as error:
-        raise SpecError(
-            f"{target} cannot be written: {error.strerror}; choose another --output"
-        ) from error
+    write_asked(target, starter_text(facts))
     print("\n".join([f"{target}: written", *_told(facts)]))
     print(f"look it over, then: python -m dnfscale.jobs run {target}")
 
