@@ -9,6 +9,7 @@ each column: those that were written before one of them asked for a wider kind a
 from __future__ import annotations
 
 import contextlib
+import errno
 import hashlib
 import itertools
 import json
@@ -61,9 +62,10 @@ from dnfscale.data.identity import contents_of, opened, stamp_of
 from dnfscale.data.listing import hive_keys, list_files, typed_keys
 from dnfscale.data.source import Source, open_source
 from dnfscale.data.storage import located, told
+from dnfscale.datasets.turns import in_turn
 from dnfscale.engine.api import Engine
 from dnfscale.engine.limits import cores
-from dnfscale.errors import DataError, SpecError, visible
+from dnfscale.errors import DataError, DnfscaleError, LimitError, SpecError, visible
 from dnfscale.spec.csv import AS_RECOGNIZED, CsvOptions
 from dnfscale.spec.storage import DEFAULT_ACCESS, Access, is_named, is_remote, joined
 
@@ -191,9 +193,27 @@ def kept_once(
     store, *others = (Store(joined(place, name), asked.access) for place in places)
     if _is_same(store.read(_WHOLE), now):
         return store.folder
+    try:
+        with in_turn(store.folder, lambda: asked.progress(0), asked.tell):
+            said = _made(store, others, now, make)
+    except OSError as error:
+        raise _unwritable(store.folder, error) from error
+    if said is not None:
+        asked.tell(f"{path}: {said}, kept as Parquet in {store.folder}")
+    return store.folder
+
+
+def _made(
+    store: Store, others: Sequence[Store], now: Identity, make: Callable[[str], str]
+) -> str | None:
+    """Fill a folder; return what was recognized, or None if that was made elsewhere."""
+    if _is_same(store.read(_WHOLE), now):
+        # By the process that was waited for.
+        return None
     for other in others:
         if _is_same(other.read(_WHOLE), now):
-            return store.taken_from(other)
+            store.taken_from(other)
+            return None
     if not _is_same(store.read(_BEGUN), now):
         store.clear()
         store.write(_BEGUN, json.dumps(now).encode())
@@ -204,8 +224,7 @@ def kept_once(
         store.discard()
         raise
     store.write(_WHOLE, json.dumps(now).encode())
-    asked.tell(f"{path}: {said}, kept as Parquet in {store.folder}")
-    return store.folder
+    return said
 
 
 def is_kept(name: str, now: Identity, asked: Conversion) -> bool:
@@ -329,15 +348,14 @@ class Store:
         for name in names:
             filesystem.delete_file(f"{inner}/{name}")
 
-    def taken_from(self, other: Store) -> str:
-        """Take what another folder keeps, and return this one."""
+    def taken_from(self, other: Store) -> None:
+        """Take what another folder keeps."""
         self.clear()
         names = other.parts()
         for name in sorted(names, key=lambda name: name == _WHOLE):
             content = other.read(name)
             if content is not None:
                 self.write(name, content)
-        return self.folder
 
     def clear(self) -> None:
         # What says that the folder is whole goes first.
@@ -349,11 +367,16 @@ class Store:
         if not is_remote(self.folder):
             with contextlib.suppress(OSError):
                 os.rmdir(self.folder)
-                os.rmdir(os.path.dirname(self.folder))
 
 
-def _unwritable(folder: str, error: Exception) -> DataError:
-    return DataError(f"{folder} cannot be written: {told(error, folder)}; choose another folder")
+def _unwritable(folder: str, error: Exception) -> DnfscaleError:
+    why = told(error, folder)
+    if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT):
+        return LimitError(f"{folder} cannot be written: {why}; free some room, and run again")
+    return DataError(
+        f"{folder} cannot be written: {why}; choose another folder by output.dir, --tables, or "
+        "XDG_CACHE_HOME"
+    )
 
 
 def as_parquet(table: pa.Table) -> Any:

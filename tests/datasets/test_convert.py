@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import errno
 import gzip
 import os
+import shutil
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from datetime import UTC, date, datetime, time
+from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.csv as pacsv
@@ -20,7 +25,8 @@ from dnfscale.data.source import open_source
 from dnfscale.datasets import convert
 from dnfscale.datasets.convert import Conversion, convert_csv
 from dnfscale.datasets.named import open_dataset
-from dnfscale.errors import DataError, SpecError
+from dnfscale.datasets.turns import in_turn
+from dnfscale.errors import DataError, LimitError, SpecError
 from dnfscale.spec.csv import CsvOptions
 from tests.datasets.served import left_in
 
@@ -557,6 +563,64 @@ def test_an_interrupted_conversion_goes_on_with_what_it_has(csv, asked, monkeypa
         pq.read_table(open_dataset(file, asked=each).folder).to_pydict()
         for each in (conversion, whole)
     ] == [{"a": [*range(500)], "b": [i % 3 for i in range(500)]}] * 2
+
+
+def test_two_at_once_convert_a_file_once(csv, asked, monkeypatch):
+    conversion, said = asked
+    file = str(csv(TEXT))
+    begun, go_on, parsed = threading.Event(), threading.Event(), []
+
+    def slowly(block, types, *, threads):
+        parsed.append(block.begin)
+        begun.set()
+        assert go_on.wait(60)
+        return csv_table(block, types, threads=threads)
+
+    monkeypatch.setattr(convert, "csv_table", slowly)
+    with ThreadPoolExecutor() as pool:
+        first = pool.submit(open_dataset, file, asked=conversion)
+        assert begun.wait(60)
+        waits = replace(conversion, tell=lambda line: (said.append(line), go_on.set()))
+        second = pool.submit(open_dataset, file, asked=waits)
+        assert first.result().identity == second.result().identity
+    first.result().check_unchanged()
+    assert len(parsed) == len(set(parsed))
+    assert "waits for another process that converts to" in said[0]
+    assert os.listdir(conversion.places[0]) == [Path(first.result().folder).name]
+
+
+def test_one_who_waits_may_be_interrupted(csv, asked):
+    conversion, said = asked
+    file = str(csv(TEXT))
+    folder = Path(open_dataset(file, asked=conversion).folder)
+    shutil.rmtree(folder)
+
+    def interrupt(_):
+        raise KeyboardInterrupt
+
+    with in_turn(str(folder), lambda: None, said.append), pytest.raises(KeyboardInterrupt):
+        open_dataset(file, asked=replace(conversion, progress=interrupt))
+    assert open_dataset(file, asked=conversion).n_rows == 500
+
+
+def test_a_disk_without_room_is_told_and_what_is_there_is_kept(csv, asked, monkeypatch):
+    conversion, _ = asked
+    file = str(csv(TEXT))
+    replaced, parts = os.replace, []
+
+    def full(draft, name):
+        parts.append(name)
+        if len(parts) == 5:
+            raise OSError(errno.ENOSPC, "No space left on device")
+        replaced(draft, name)
+
+    monkeypatch.setattr(convert, "cores", lambda: 1)
+    monkeypatch.setattr(convert.os, "replace", full)
+    with pytest.raises(LimitError, match=r"kept/.* cannot be written: No space left on device; fr"):
+        open_dataset(file, asked=conversion)
+    written = set(parts[:4])
+    assert open_dataset(file, asked=conversion).n_rows == 500
+    assert written.isdisjoint(parts[5:])
 
 
 def test_what_the_cache_has_is_taken_to_the_run(csv, asked, tmp_path):
