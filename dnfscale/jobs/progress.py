@@ -337,6 +337,7 @@ class Watcher:
     def __init__(self, stream: TextIO, *, as_json: bool = False, n_jobs: int = 1) -> None:
         self._stream = stream
         self._display = None if as_json else display_for(stream, n_jobs=n_jobs)
+        self._n_jobs = n_jobs
         self._stopped = False
 
     def __enter__(self) -> Self:
@@ -367,6 +368,10 @@ class Watcher:
     def notice(self, text: str) -> None:
         if self._display is not None:
             self._display.notice(text)
+
+    def notice_of(self, job: str, text: str) -> None:
+        """Show what happened to one job, by its name if there are several."""
+        self.notice(text if self._n_jobs == 1 else f"{job}: {text}")
 
     def recalled(self, job: str, phase: str) -> None:
         if self._display is not None:

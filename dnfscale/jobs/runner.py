@@ -432,7 +432,7 @@ class Job:
         )
         for line in (self._choice.reason, self._began):
             if line is not None:
-                self._shown.notice(line)
+                self._shown.notice_of(self.spec.name, line)
         self._tell("started", name=self.spec.name, kind=self.spec.kind, rows=self.source.n_rows)
         began_on = engine.describe()
         self._tell("cluster", elapsed_s=round(launch_s, 3), **began_on)
@@ -493,7 +493,7 @@ class Job:
         self.folder.write_json(SO_FAR, {"entries": [known]})
         write_report(self.folder)
         page = joined(self.folder.path, "report.html")
-        self._shown.notice(f"the formula is there: {visible(page)} shows it")
+        self._shown.notice_of(self.spec.name, f"the formula is there: {visible(page)} shows it")
 
     def _unwritten(self, error: OSError) -> LimitError:
         """Return the error for a file of the run that could not be written; earlier files stay for
@@ -517,7 +517,7 @@ class Job:
     def notice(self, notice: Notice) -> None:
         """Journal and show what happens to the cluster."""
         self.journal(notice)
-        self._shown.notice(notice.message)
+        self._shown.notice_of(self.spec.name, notice.message)
 
     def journal(self, notice: Notice) -> None:
         """Journal what happens to the cluster; a suite shows it itself, once for all jobs."""

@@ -109,7 +109,7 @@ def to_text(table: Table, width: int) -> str:
     for column in range(1, len(heads)):
         fits = blocks and wide[0] + sum(2 + wide[n] for n in (*blocks[-1], column)) <= width
         blocks = [*blocks[:-1], [*blocks[-1], column]] if fits else [*blocks, [column]]
-    lines = [visible(table.title)]
+    lines = textwrap.wrap(visible(table.title), width, break_on_hyphens=False)
     for block in blocks or [[]]:
         columns = [0, *block]
         depth = max(len(heads[column]) for column in columns)

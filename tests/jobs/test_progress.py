@@ -220,6 +220,13 @@ def test_a_screen_says_that_a_job_works_between_two_steps(monkeypatch):
     assert "  working on what was counted … 0:00" in stream.getvalue()
 
 
+def test_what_happens_to_one_of_several_jobs_is_told_with_its_name():
+    for n_jobs, line in ((1, "  it goes on\n"), (2, "  first: it goes on\n")):
+        stream = Stream()
+        Watcher(stream, n_jobs=n_jobs).notice_of("first", "it goes on")
+        assert stream.getvalue() == line
+
+
 def test_jobs_that_a_signal_ends_are_not_said_to_have_failed():
     stream = Stream()
     watcher = Watcher(stream, n_jobs=2)
