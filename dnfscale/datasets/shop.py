@@ -38,8 +38,12 @@ def orders() -> pa.Table:
 
 @cache
 def _shop() -> tuple[pa.Table, pa.Table]:
+    return made_shop(N_CUSTOMERS)
+
+
+def made_shop(n: int) -> tuple[pa.Table, pa.Table]:
+    """Return a shop of so many customers, and their orders."""
     random = np.random.default_rng(_SEED)
-    n = N_CUSTOMERS
     ids = 1_000 + random.permutation(n)
     as_of = np.datetime64("2024-01-01") + random.integers(0, 365, n)
     before = random.poisson(random.choice([4, 8, 14], n)) * (random.random(n) > 0.04)

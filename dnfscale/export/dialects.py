@@ -147,7 +147,10 @@ DIALECTS: dict[str, Dialect] = {
         part=postgres_part,
         place=standard_place,
         double="DOUBLE PRECISION",
-        rounded=lambda number, digits: f"ROUND(CAST({number} AS NUMERIC), {digits})",
+        # As a float again: a cut is written as the whole number that a float is.
+        rounded=lambda number, digits: (
+            f"CAST(ROUND(CAST({number} AS NUMERIC), {digits}) AS DOUBLE PRECISION)"
+        ),
         nan_note=(
             "'NaN': no condition holds for NaN, which PostgreSQL takes for the greatest number."
         ),
