@@ -80,12 +80,14 @@ class Contender:
     measure: Callable[[Setting], Outcome]
     needs: tuple[str, ...] = ()
     """Modules that must be installed."""
+    install: str = "pip install 'dnfscale[bench]'"
+    """What installs them."""
 
     def check_ready(self) -> None:
         """Raise NotReadyError where a module is missing."""
         for module in self.needs:
             if importlib.util.find_spec(module) is None:
-                raise NotReadyError(f"{module} is not installed: pip install 'dnfscale[bench]'")
+                raise NotReadyError(f"{module} is not installed: {self.install}")
 
 
 @dataclass(frozen=True, slots=True)

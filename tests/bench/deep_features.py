@@ -1,8 +1,8 @@
 """Case `features`: a formula over the made shop's two tables, beside featuretools' deep feature
 synthesis followed by the same classifier.
 
-Both see orders before `as_of` alone, learn from the same half of the customers and are tested on the
-other; what featuretools makes of dates and orders by itself is left as it is.
+Both see orders before `as_of` alone, learn from the same half of the customers and are tested on
+the other; what featuretools makes of dates and orders by itself is left as it is.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ import pyarrow.parquet as pq
 
 from dnfscale.data.source import open_source
 from dnfscale.datasets.convert import Conversion
-from dnfscale.datasets.shop import customers, orders
+from dnfscale.datasets.shop import N_CUSTOMERS, made_shop
 from dnfscale.estimators.ideal import IdealClassifier
 from dnfscale.method.literals import lines_read, n_literals
 from dnfscale.relations.tables import Asked, Side, join_tables, relation_between
@@ -27,6 +27,9 @@ from tests.bench.setting import Setting
 
 _MOST = 400
 _WINDOWS = (30, 90)
+_FEW, _FEW_ROWS = 400, 1_000_000
+"""Customers in runs of the ordinary tests."""
+_INSTALL = "pip install featuretools 'pandas<3', in an environment of its own"
 _ROLES = ("customer_id", "as_of", "churned")
 
 
@@ -34,16 +37,20 @@ def measure_concepts(setting: Setting) -> Outcome:
     """Measure our concepts and the formula learned of them."""
     with tempfile.TemporaryDirectory() as scratch:
         folder = Path(scratch)
-        for name, table in (("customers", customers()), ("orders", orders())):
+        tables = _tables(setting)
+        for name, table in zip(("customers", "orders"), tables, strict=True):
             (folder / name).mkdir()
             pq.write_table(table, folder / name / "0.parquet")
 
         def work() -> dict[str, Any]:
-            return _learned(_joined(folder).drop(columns=list(_ROLES)))
+            return _learned(_joined(folder).drop(columns=list(_ROLES)), tables[0])
 
         found, wall_s, cpu_s = timed(work)
-    del setting
     return Outcome(wall_s, cpu_s, 0, None, found)
+
+
+def _tables(setting: Setting) -> tuple[Any, Any]:
+    return made_shop(N_CUSTOMERS if setting.rows >= _FEW_ROWS else _FEW)
 
 
 def _joined(folder: Path) -> Any:
@@ -72,17 +79,17 @@ def measure_featuretools(setting: Setting) -> Outcome:
     if int(pandas.__version__.partition(".")[0]) > 2:
         raise NotReadyError(
             f"featuretools {featuretools.__version__} does not run with pandas "
-            f"{pandas.__version__}: pip install 'pandas<3' in an environment of its own"
+            f"{pandas.__version__}: {_INSTALL}"
         )
-    del setting
     warnings.simplefilter("ignore")
-    found, wall_s, cpu_s = timed(lambda: _learned(_features(featuretools)))
+    main, other = _tables(setting)
+    found, wall_s, cpu_s = timed(lambda: _learned(_features(featuretools, main, other), main))
     return Outcome(wall_s, cpu_s, 0, None, found)
 
 
-def _features(featuretools: Any) -> Any:
-    main = customers().to_pandas(date_as_object=False)
-    other = orders().to_pandas()
+def _features(featuretools: Any, customers: Any, orders: Any) -> Any:
+    main = customers.to_pandas(date_as_object=False)
+    other = orders.to_pandas()
     tables = featuretools.EntitySet("shop")
     tables.add_dataframe(
         dataframe_name="customers",
@@ -108,9 +115,9 @@ def _features(featuretools: Any) -> Any:
     return features
 
 
-def _learned(features: Any) -> dict[str, Any]:
+def _learned(features: Any, customers: Any) -> dict[str, Any]:
     """Learn from every other customer, and test on the rest."""
-    truth = customers().column("churned").to_numpy(zero_copy_only=False)
+    truth = customers.column("churned").to_numpy(zero_copy_only=False)
     learn = np.arange(len(truth)) % 2 == 0
     model = IdealClassifier(random_state=0).fit(features[learn], truth[learn])
     right = model.predict(features[~learn]) == truth[~learn]
@@ -145,7 +152,7 @@ CASE = Case(
     about="a formula over two tables, beside features of featuretools",
     contenders=(
         Contender("concepts", measure_concepts),
-        Contender("featuretools", measure_featuretools, ("featuretools",)),
+        Contender("featuretools", measure_featuretools, ("featuretools",), _INSTALL),
     ),
     figures=figures,
 )

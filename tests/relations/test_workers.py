@@ -48,7 +48,8 @@ def cut_small(monkeypatch):
     monkeypatch.setattr(join, "BUCKET_ROWS", 16)
 
 
-def test_workers_that_are_killed_change_nothing(tmp_path, monkeypatch, cut_small):
+@pytest.mark.usefixtures("cut_small")
+def test_workers_that_are_killed_change_nothing(tmp_path, monkeypatch):
     people, visits = tables(7)
     main = written(people, tmp_path / "people", files=3)
     other = written(visits, tmp_path / "visits", files=4, group_rows=60)
