@@ -7,6 +7,7 @@ and a job checks for it after every step.
 
 from __future__ import annotations
 
+import os
 import signal
 import socket
 import sys
@@ -50,9 +51,9 @@ def listen() -> None:
             signal.signal(number, _handle)
         wakes, woken = _wakes()
         # Signals to an earlier command of this process, which nobody has been told of yet.
-        with suppress(BlockingIOError):
-            woken.recv(_MANY, socket.MSG_DONTWAIT)
-        signal.set_wakeup_fd(wakes.fileno(), warn_on_full_buffer=False)
+        with socket.socket(fileno=os.dup(woken)) as unheard, suppress(BlockingIOError):
+            unheard.recv(_MANY, socket.MSG_DONTWAIT)
+        signal.set_wakeup_fd(wakes, warn_on_full_buffer=False)
 
 
 @contextmanager
@@ -68,8 +69,10 @@ def telling(action: Callable[[], None]) -> Iterator[None]:
 
 
 @cache
-def _wakes() -> tuple[socket.socket, socket.socket]:
-    """Return what a signal wakes a thread of ours by, and where the thread listens."""
+def _wakes() -> tuple[int, int]:
+    """Return the descriptor that a signal wakes a thread of ours by, and the one where the thread
+    listens.
+    """
     wakes, woken = socket.socketpair()
     wakes.setblocking(False)
 
@@ -83,7 +86,7 @@ def _wakes() -> tuple[socket.socket, socket.socket]:
                         action()
 
     threading.Thread(target=listen_for_ever, name="signals", daemon=True).start()
-    return wakes, woken
+    return wakes.detach(), woken.fileno()
 
 
 def check() -> None:

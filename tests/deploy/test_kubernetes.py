@@ -26,7 +26,6 @@ _CLUSTER = {
 IN_PODS = [part for key, value in _CLUSTER.items() for part in ("--set", f"cluster.{key}={value}")]
 
 
-@pytest.mark.portable
 def test_the_quickstart_gives_the_same_result_and_its_cluster_is_deleted(
     quickstart, serially, certificates, tmp_path_factory
 ):
@@ -45,6 +44,7 @@ def test_the_quickstart_gives_the_same_result_and_its_cluster_is_deleted(
     assert environment["workers"] in (1, 2), "a job begins with the first worker"
 
 
+@pytest.mark.portable
 def test_pods_that_cannot_be_deleted_are_told_of_and_lose_no_result(
     quickstart, certificates, tmp_path, tmp_path_factory
 ):

@@ -17,7 +17,7 @@ from dnfscale.results.result import Result, read_result, result_text
 from tests.examples import adult_like
 from tests.jobs.running import Desk, keeping_signals
 
-KEYS = {"max_ell": 4, "outer": 3, "missing": "indicator", "positive": [">50K"], "seed": 5}
+KEYS = {"max_ell": 4, "outer": 2, "missing": "indicator", "positive": [">50K"], "seed": 5}
 SPEC = """
 schema_version = 1
 name = "study"
@@ -31,7 +31,7 @@ missing = "indicator"
 [select]
 max_ell = 4
 [folds]
-outer = 3
+outer = 2
 [baselines.decision_tree]
 [cluster]
 kind = "serial"
