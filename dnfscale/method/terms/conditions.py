@@ -105,6 +105,19 @@ class Finder:
         )
 
     @cached_property
+    def _number_bins(self) -> tuple[Ints, Ints]:
+        """The first bin of each number column, and the end of those of its values."""
+        first = self.layout.starts[self._numbers]
+        sizes = [self.layout.columns[c].size for c in self._numbers]
+        return first, first + np.array(sizes, dtype=np.int64)
+
+    @cached_property
+    def _gap_bins(self) -> Ints:
+        """The bin of the missing values of each column that may have some."""
+        sizes = [self.layout.columns[c].size for c in self._gaps]
+        return np.asarray(self.layout.starts[self._gaps] + np.array(sizes, dtype=np.int64))
+
+    @cached_property
     def _cut_bins(self) -> Ints:
         """The bin just below each cut of each number column."""
         sizes = [self.layout.columns[c].size for c in self._numbers]
@@ -151,24 +164,17 @@ class Finder:
 
     def arrange(self, counts: Sums) -> Arranged:
         """Arrange counts[group, bin]."""
-        starts = self.layout.starts
         sums = np.zeros((len(counts), counts.shape[1] + 1), dtype=counts.dtype)
         np.cumsum(counts, axis=1, out=sums[:, 1:])
-        numbers = self._numbers
-        before = sums[:, starts[numbers]]
-        ends = starts[numbers] + np.array(
-            [self.layout.columns[c].size for c in numbers], dtype=np.int64
-        )
+        first, ends = self._number_bins
+        before = sums[:, first]
         # Every column counts every row once, so the first has the total.
-        total = sums[:, starts[1]]
+        total = sums[:, self.layout.starts[1]]
         below = np.zeros((len(counts), 0, 1), dtype=counts.dtype)
-        if len(numbers):
+        if len(first):
             below = sums[:, self._cut_bins + 1] - before[:, :, None]
         values = np.where(self._is_value, counts[:, self._value_bins], 0)
-        gaps = starts[self._gaps] + np.array(
-            [self.layout.columns[c].size for c in self._gaps], dtype=np.int64
-        )
-        return Arranged(total, sums[:, ends] - before, below, values, counts[:, gaps])
+        return Arranged(total, sums[:, ends] - before, below, values, counts[:, self._gap_bins])
 
     def scores(self, sums: Arranged) -> Sums:
         """Return the sum of the best condition of each slot, scores[group, slot]."""
