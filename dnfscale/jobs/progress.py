@@ -349,41 +349,46 @@ class Watcher:
         if self._display is not None:
             self._display.__exit__(*(how or (None, None, None)))
 
+    @property
+    def _open(self) -> Display | None:
+        """The display, unless the last line has been shown."""
+        return None if self._stopped else self._display
+
     def waits(self, text: str) -> None:
-        if self._display is not None:
-            self._display.waits(text)
+        if (display := self._open) is not None:
+            display.waits(text)
 
     def begin(self, job: str, n_rows: int, n_partitions: int, steps: Sequence[Step]) -> None:
-        if self._display is not None:
-            self._display.begin(job, n_rows, n_partitions, steps)
+        if (display := self._open) is not None:
+            display.begin(job, n_rows, n_partitions, steps)
 
     def progress(self, job: str, progress: Progress) -> None:
-        if self._display is not None:
-            self._display.progress(job, progress)
+        if (display := self._open) is not None:
+            display.progress(job, progress)
 
     def detail(self, job: str, text: str) -> None:
-        if self._display is not None:
-            self._display.detail(job, text)
+        if (display := self._open) is not None:
+            display.detail(job, text)
 
     def notice(self, text: str) -> None:
-        if self._display is not None:
-            self._display.notice(text)
+        if (display := self._open) is not None:
+            display.notice(text)
 
     def notice_of(self, job: str, text: str) -> None:
         """Show what happened to one job, by its name if there are several."""
         self.notice(text if self._n_jobs == 1 else f"{job}: {text}")
 
     def recalled(self, job: str, phase: str) -> None:
-        if self._display is not None:
-            self._display.recalled(job, phase)
+        if (display := self._open) is not None:
+            display.recalled(job, phase)
 
     def ended(self, job: str, how: str) -> None:
-        if self._display is not None and not self._stopped:
-            self._display.ended(job, how)
+        if (display := self._open) is not None:
+            display.ended(job, how)
 
     def stop(self, text: str) -> None:
         """Show nothing more than a last line."""
-        # Jobs whose cluster is taken down have not failed.
+        # Jobs whose cluster is taken down have not failed, and what others still write is not news.
         self._stopped = True
         self.__exit__()
         print(text, file=self._stream, flush=True)

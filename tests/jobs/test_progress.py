@@ -232,4 +232,5 @@ def test_jobs_that_a_signal_ends_are_not_said_to_have_failed():
     watcher = Watcher(stream, n_jobs=2)
     watcher.stop("stopping")
     watcher.ended("job", "failed: the cluster is gone")
+    watcher.notice_of("another", "the formula is there")
     assert stream.getvalue() == "stopping\n"
