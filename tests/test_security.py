@@ -22,7 +22,9 @@ import pyarrow.parquet as pq
 import pytest
 
 import dnfscale
+from dnfscale.datasets.named import open_dataset
 from dnfscale.engine.launch import launch
+from dnfscale.errors import DataError
 from dnfscale.spec.cluster import ClusterSpec
 from tests.engine.dask.stranger import listening
 from tests.jobs.running import PATIENCE_S, Desk, keeping_signals, small_table, surroundings, tidy
@@ -296,6 +298,75 @@ def test_nothing_that_a_run_on_a_local_cluster_writes_holds_a_secret_of_its_envi
     for content in (*written, ended.out.encode(), ended.err.encode()):
         assert not [name for name, value in secrets.items() if value.encode() in content]
         assert b"PRIVATE KEY" not in content
+
+
+SECRET = "sEcReT9"
+OPEN_URLS = [
+    f"s3://AKIAX:{SECRET}@bucket/x.csv",
+    f"s3://bucket/x.parquet?secret={SECRET}",
+    f"abfs://c@account.dfs.core.windows.net/x?sig={SECRET}",
+    f"postgresql://somebody:{SECRET}@host/db",
+]
+TAKES_A_URL = [
+    *("check URL --target y", "init URL --target y", "init t.parquet --target y --output URL"),
+    *("evaluate URL t.parquet", "evaluate model.json URL", "evaluate m.json t.csv --report URL"),
+    *("evaluate m.json t.csv --tables URL", "evaluate m.json t.csv --related a=URL"),
+    *(
+        "predict model.json URL --output o",
+        "predict m.json t.csv --output URL",
+        "explain m.json URL",
+    ),
+    *("choose URL --ell 1", "choose RUN --ell 1 --output URL", "card URL", "card RUN --output URL"),
+    *("export URL --to sql", "export m.json --to sql --output URL", "bounds --model URL"),
+    *("report URL", "report RUN --output URL", "run URL", "run job.toml --output URL"),
+    *(
+        "run job.toml --set data.path=URL",
+        "run job.toml --scheduler URL",
+        "status x --scheduler URL",
+    ),
+    *("data convert URL d", "data convert t.csv URL", "data make --rows 5 URL"),
+    *("data relate job.toml URL", "data get colon --from URL", "check t.parquet --endpoint URL"),
+]
+
+
+@pytest.mark.parametrize("verb", TAKES_A_URL)
+def test_a_url_with_credentials_is_refused_by_every_verb_and_not_repeated(desk, verb):
+    desk.table(small_table())
+    desk.spec()
+    for url in OPEN_URLS:
+        ended = desk.here(*(part.replace("URL", url) for part in verb.split()))
+        assert ended.code in (2, 3)
+        assert SECRET not in ended.out + ended.err
+    assert tidy(desk.path) == ["job.toml", "t.parquet"]
+
+
+@pytest.mark.parametrize("url", OPEN_URLS)
+def test_a_url_with_credentials_is_refused_in_python_and_not_repeated(url):
+    with pytest.raises(DataError) as refused:
+        open_dataset(url)
+    assert SECRET not in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    "verb",
+    [
+        *(
+            "data make --rows 5 URL",
+            "data convert t.csv URL",
+            "init t.parquet --target y --output URL",
+        ),
+        *("choose runs/job --ell 1 --output URL", "card runs/job --output URL"),
+        *("export runs/job/model.json --to sql --output URL",),
+        *("evaluate runs/job/model.json t.parquet --report URL",),
+    ],
+)
+def test_what_is_written_to_this_machine_alone_is_not_written_to_a_folder_called_s3(desk, verb):
+    desk.table(small_table())
+    assert desk.run(folds={"frontier": True}).code == 0
+    ended = desk.here(*(part.replace("URL", "s3://bucket/x") for part in verb.split()))
+    assert ended.code == 2
+    assert "must be a path of this machine, got the URL 's3://bucket/x'" in ended.message
+    assert not list(desk.path.glob("s3*"))
 
 
 # Model files, results, pickles

@@ -23,7 +23,7 @@ import pyarrow.parquet as pq
 
 from dnfscale.data.blocks import told_with
 from dnfscale.data.identity import opened
-from dnfscale.data.listing import is_pattern, table_kind
+from dnfscale.data.listing import check_place, is_pattern, table_kind
 from dnfscale.data.storage import located, told
 from dnfscale.errors import DataError, SpecError, first_line
 from dnfscale.spec.storage import Access, is_remote, joined
@@ -97,6 +97,7 @@ def _is_read_alike(column: pa.Field, stored: pa.Field) -> bool:
 
 def lake_kind(path: str, access: Access) -> str | None:
     """Say whether a path is a table of a lake: "Delta" or "Iceberg"."""
+    check_place(path)
     filesystem, inner = located(path, access)
     if is_pattern(inner) or inner.endswith(".parquet"):
         return None

@@ -32,14 +32,19 @@ from dnfscale.spec.storage import DEFAULT_ACCESS, Access, check_path, is_remote
 _HIVE_NULL = "__HIVE_DEFAULT_PARTITION__"
 
 
-def list_files(path: str, access: Access) -> list[str]:
-    """Return the files that a path means, at least one."""
+def check_place(path: str) -> None:
+    """Raise DataError for a URL of an unknown kind, or with credentials, which are not repeated."""
     try:
         check_path(path)
     except ValueError as error:
         raise DataError(
             f"data.path {error}" if "must not" in str(error) else f"{path}: expected {error}"
         ) from error
+
+
+def list_files(path: str, access: Access) -> list[str]:
+    """Return the files that a path means, at least one."""
+    check_place(path)
     try:
         if is_remote(path):
             return _list_remote(path, access)

@@ -30,7 +30,12 @@ from dnfscale.jobs.verbs.init import add_init_verb
 from dnfscale.jobs.verbs.predict import add_predict_verb
 from dnfscale.jobs.verbs.report import report_again
 from dnfscale.jobs.verbs.schema import add_schema_verb
-from dnfscale.jobs.verbs.storage_options import access_from, add_storage_options, place_from
+from dnfscale.jobs.verbs.storage_options import (
+    access_from,
+    add_storage_options,
+    place_from,
+    refuse_credentials,
+)
 from dnfscale.jobs.ways import settled
 from dnfscale.jobs.workers import Opened, chosen_cluster
 from dnfscale.learn.dropped import foresee_dropped
@@ -61,12 +66,14 @@ def _carry_out(arguments: list[str] | None) -> int | None:
     parser = command_parser()
     try:
         options = parser.parse_args(arguments)
-        options.arguments = sys.argv[1:] if arguments is None else arguments
         if options.verbose:
             parser.error("--verbose goes with --version")
     except SystemExit as end:
         # After --help, --version or bad usage.
         return end.code if isinstance(end.code, int) else 0
+    # What --set says is checked with the spec.
+    refuse_credentials({name: given for name, given in vars(options).items() if name != "set"})
+    options.arguments = sys.argv[1:] if arguments is None else arguments
     # A command that only sums up what it has done has done it, whether or not somebody hears of it.
     require_stdout(options.json or not options.prints_summary)
     code: int | None = options.verb(options)

@@ -103,9 +103,9 @@ def check_path(path: str) -> str:
     """
     if not is_remote(path):
         return path
-    scheme, authority, rest = split_url(path)
     # First of all, because whoever refuses the URL for another reason repeats it.
-    _check_open(path, scheme, authority, rest)
+    check_open(path)
+    scheme, authority, rest = split_url(path)
     if scheme not in SCHEMES:
         raise ValueError(
             f"a path, or an URL that begins with {', '.join(f'{known}://' for known in SCHEMES)}"
@@ -134,8 +134,9 @@ def check_endpoint(endpoint: str) -> str:
     return endpoint
 
 
-def _check_open(path: str, scheme: str, authority: str, rest: str) -> None:
+def check_open(path: str) -> None:
     """Raise CredentialError for a URL that contains credentials."""
+    scheme, authority, rest = split_url(path)
     # A password may hold a slash, so that the @ behind it is in what looks like the path.
     user = authority.rpartition("@")[0] if "@" in authority or "@" not in rest else authority
     if ":" in user or ("@" in authority and not scheme.startswith("abfs")):

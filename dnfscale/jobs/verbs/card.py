@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import argparse
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from dnfscale.errors import SpecError, visible
 from dnfscale.jobs.folders import write_asked
 from dnfscale.jobs.verbs.report import runs_in
-from dnfscale.jobs.verbs.storage_options import access_from, add_storage_options, place_from
+from dnfscale.jobs.verbs.storage_options import (
+    access_from,
+    add_storage_options,
+    file_from,
+    place_from,
+)
 from dnfscale.report.card import card_text
 from dnfscale.report.run import view_runs
 
@@ -39,5 +43,5 @@ def _card(options: argparse.Namespace) -> int:
     if options.output is None:
         print(text, end="")
         return 0
-    write_asked(Path(options.output), text)
+    write_asked(file_from("--output", options.output), text)
     return 0

@@ -7,14 +7,18 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from dnfscale.data.models import parse_model
 from dnfscale.errors import DataError, SpecError, visible
 from dnfscale.export.text import export_text
 from dnfscale.jobs.folders import open_folder, write_asked
-from dnfscale.jobs.verbs.storage_options import access_from, add_storage_options, place_from
+from dnfscale.jobs.verbs.storage_options import (
+    access_from,
+    add_storage_options,
+    file_from,
+    place_from,
+)
 from dnfscale.report.wording import count, length_bound, share
 from dnfscale.results.frontier import FRONTIER_FILE, Frontier, FrontierFormula, read_frontier
 from dnfscale.spec.storage import Access
@@ -104,7 +108,7 @@ def _write(text: str, run: str, output: str | None, access: Access) -> str:
         except OSError as error:
             raise SpecError(f"{target} cannot be written: {error}; give an --output") from error
         return target
-    write_asked(Path(output), text)
+    write_asked(file_from("--output", output), text)
     return output
 
 

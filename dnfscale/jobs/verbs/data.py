@@ -18,6 +18,7 @@ from dnfscale.engine.launch import launch
 from dnfscale.errors import DnfscaleError, SpecError, visible
 from dnfscale.jobs.related import fact_lines, joined_source
 from dnfscale.jobs.runner import conversion_of
+from dnfscale.jobs.verbs.storage_options import file_from
 from dnfscale.method.words import WRITTEN, concept_text
 from dnfscale.relations.tables import CONCEPTS_FILE
 from dnfscale.spec.cluster import ClusterSpec
@@ -185,7 +186,7 @@ def _get(options: argparse.Namespace) -> None:
         try:
             file = get(
                 name,
-                source_folder=Path(options.source) if options.source else None,
+                source_folder=file_from("--from", options.source) if options.source else None,
                 progress=meter.bytes,
             )
         finally:
@@ -197,8 +198,8 @@ def _convert(options: argparse.Namespace) -> None:
     meter = Meter(Path(options.csv).name, sys.stderr)
     try:
         converted = convert_csv(
-            Path(options.csv),
-            Path(options.dir),
+            file_from("CSV", options.csv),
+            file_from("DIR", options.dir),
             _csv_options(options),
             progress=meter.rows,
         )
@@ -218,7 +219,7 @@ def _relate(options: argparse.Namespace) -> None:
     spec = read_spec(Path(options.spec))
     if not spec.related:
         raise SpecError(f"{options.spec}: expected [[data.related]], but there is none; add it")
-    folder = Path(options.dir)
+    folder = file_from("DIR", options.dir)
     _check_new(folder)
     try:
         main = open_dataset(spec.data_path, spec.data_access, conversion_of(spec))
@@ -286,7 +287,7 @@ def _make(options: argparse.Namespace) -> None:
     synthetic = plan_synthetic(
         options.rows, parse_columns(options.columns), seed=options.seed, noise=options.noise
     )
-    folder = Path(options.dir)
+    folder = file_from("DIR", options.dir)
     _check_new(folder)
     _make_folder(folder)
     many = synthetic.n_chunks > 1

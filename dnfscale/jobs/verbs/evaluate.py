@@ -8,7 +8,6 @@ import argparse
 import sys
 from collections.abc import Sequence
 from contextlib import closing, nullcontext
-from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
@@ -32,7 +31,7 @@ from dnfscale.jobs.verbs.data_options import (
     conversion_from,
 )
 from dnfscale.jobs.verbs.related_options import add_related_option, joined_for
-from dnfscale.jobs.verbs.storage_options import access_from, add_storage_options
+from dnfscale.jobs.verbs.storage_options import access_from, add_storage_options, file_from
 from dnfscale.report.evaluated import evaluation_lines, evaluation_page
 from dnfscale.report.measured import METRICS, exact_text, metric_title
 from dnfscale.results.evaluation import DRIFT, Evaluation, evaluation_text
@@ -87,6 +86,7 @@ def add_evaluate_verb(verbs: Any) -> None:
 
 def _evaluate(options: argparse.Namespace) -> int:
     required = [_required(text) for text in options.require]
+    page = None if options.report is None else file_from("--report", options.report)
     access = access_from(options)
     models = read_models(options.model, access)
     conversion = conversion_from(options, launch=joined_workers(options))
@@ -112,14 +112,14 @@ def _evaluate(options: argparse.Namespace) -> int:
 
         found = evaluate_models(models, source, engine.watched_by(watch), asked)
     # Where the page or the exit code is what was asked for, what is printed only sums it up.
-    require_stdout(options.json or not (required or options.report))
-    if options.report is not None:
-        write_asked(Path(options.report), evaluation_page(found, options.data), "--report")
+    require_stdout(options.json or not (required or page))
+    if page is not None:
+        write_asked(page, evaluation_page(found, options.data), "--report")
     if options.json:
         print(evaluation_text(found), end="")
     else:
         print(evaluation_lines(found, options.data))
-    if options.report is not None:
+    if page is not None:
         print(f"{options.report}: written", file=sys.stderr if options.json else sys.stdout)
     failed = [line for name, bound in required for line in _unmet(found, name, bound)]
     for line in failed:

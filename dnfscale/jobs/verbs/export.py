@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import argparse
 import sys
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dnfscale.data.models import read_model, read_models
 from dnfscale.errors import SpecError
 from dnfscale.jobs.folders import write_asked
-from dnfscale.jobs.verbs.storage_options import access_from, add_storage_options
+from dnfscale.jobs.verbs.storage_options import access_from, add_storage_options, file_from
 from dnfscale.spec.checks import OneOf
 from dnfscale.spec.keys import Key, keys_of
 from dnfscale.spec.registry import EXPORTS, Export
@@ -48,7 +47,7 @@ def add_export_verb(subparsers: Subparsers) -> None:
 
 def _export(options: argparse.Namespace) -> None:
     _check(options)
-    target = Path(options.output) if options.output is not None else None
+    target = file_from("--output", options.output) if options.output is not None else None
     if target is not None and target.exists() and not options.force:
         raise SpecError(
             f"{target} is already there; choose another --output, or pass --force to replace it"

@@ -18,7 +18,12 @@ from dnfscale.errors import SpecError, visible
 from dnfscale.jobs.folders import write_asked
 from dnfscale.jobs.verbs.check import checked
 from dnfscale.jobs.verbs.data_options import TABLE, add_data_options, conversion_from
-from dnfscale.jobs.verbs.storage_options import access_from, add_storage_options, place_from
+from dnfscale.jobs.verbs.storage_options import (
+    access_from,
+    add_storage_options,
+    file_from,
+    place_from,
+)
 from dnfscale.method.findings import RARE
 from dnfscale.report.wording import count
 from dnfscale.results.check import Check, ColumnCheck, Finding
@@ -59,7 +64,7 @@ def add_init_verb(verbs: Any) -> None:
 
 def _init(options: argparse.Namespace) -> None:
     data, access = place_from("DATA", options.data), access_from(options)
-    target = Path(options.output or PurePosixPath(data).stem + ".toml")
+    target = file_from("--output", options.output or PurePosixPath(data).stem + ".toml")
     if target.exists() and not options.force:
         raise SpecError(
             f"{target} is already there; choose another --output, or pass --force to replace it"
