@@ -279,11 +279,8 @@ def by_value(
     data: Categories, cells: Ints, n_cells: int, name: str, weights: Ints | None = None
 ) -> dict[Scalar | None, Ints]:
     """Return the cells of the rows that have each value, counted, or their weights in units."""
-    codes = data.codes.astype(np.int64)
-    used = np.unique(codes)
+    used, places = _used_codes(data)
     check_values(len(used), name, "slices")
-    # The code -1, a missing value, comes first.
-    places = np.searchsorted(used, codes)
     places *= n_cells
     places += cells
     counts = tally_cells(places, weights, len(used) * n_cells).reshape(-1, n_cells)
@@ -292,6 +289,20 @@ def by_value(
         value = None if code < 0 else data.values[code]
         found[value] = found[value] + own if value in found else own
     return found
+
+
+def _used_codes(data: Categories) -> tuple[Ints, Ints]:
+    """Return the codes that occur, in increasing order, and the place of each row's among them.
+
+    The code -1, a missing value, comes first.
+    """
+    codes = data.codes.astype(np.int64)
+    if len(data.values) > max(1 << 12, len(codes)):
+        used = np.unique(codes)
+        return used, np.searchsorted(used, codes)
+    codes += 1
+    occurs = np.bincount(codes, minlength=len(data.values) + 1) > 0
+    return np.flatnonzero(occurs) - 1, (np.cumsum(occurs) - 1).take(codes)
 
 
 def _added(parts: Iterable[Mapping[Any, Any]], name: str | None, key: str = "target") -> Any:

@@ -15,7 +15,7 @@ from dnfscale.apply.evaluate import columns_of, evaluate
 from dnfscale.apply.tested import Answering, by_value, check_values
 from dnfscale.compare.measure import Measuring, pooled
 from dnfscale.compare.records import LearnedLabels
-from dnfscale.core.arrays import Bools, Ints, Scalar
+from dnfscale.core.arrays import AnyInts, Bools, Ints, Scalar
 from dnfscale.core.columns import (
     Block,
     Categories,
@@ -32,6 +32,7 @@ from dnfscale.engine.api import Engine
 from dnfscale.learn.line import fold_model
 from dnfscale.learn.phases import Layout, Phase, PlannedPhase, Reads
 from dnfscale.learn.scans import numbered
+from dnfscale.learn.table import Table
 from dnfscale.method.metrics import pooled_scores
 from dnfscale.method.slices import Measured, SliceRows, slice_of
 from dnfscale.results.confusion import summed
@@ -63,12 +64,10 @@ class CountSlices:
         names = {column.name for column in needed}
         places = [i for i, column in enumerate(self.reading.columns) if column.name in names]
         deal = self.splits.dealer(rows.ordinal)
+        tests = np.asarray(self.splits.parts)[: len(self.folds)] == TEST
         for first_row, block in numbered(rows, self.reading, self.row_numbers):
-            arcs = deal(first_row, block)
-            for fold in range(len(self.folds)):
-                tested = (self.splits.parts[fold] == TEST)[arcs]
-                if tested.any():
-                    found = self.merge([found, self._count(block, places, fold, tested)])
+            for fold, tested in _tested_rows(tests, deal(first_row, block)):
+                found = self.merge([found, self._count(block, places, fold, tested)])
         return found
 
     def merge(self, parts: Sequence[tuple[Cells, ...]]) -> tuple[Cells, ...]:
@@ -78,19 +77,18 @@ class CountSlices:
         )
 
     def _count(
-        self, block: Block, places: Sequence[int], fold: int, rows: Bools
+        self, block: Block, places: Sequence[int], fold: int, rows: Ints
     ) -> tuple[Cells, ...]:
         answering = self.folds[fold]
         columns = [self.reading.columns[place] for place in places]
         data = [_taken(block.columns[place], rows) for place in places]
-        n_rows = int(np.count_nonzero(rows))
-        part = replace(block, n_read=n_rows, n_rows=n_rows, columns=data)
+        part = replace(block, n_read=len(rows), n_rows=len(rows), columns=data)
         taus = [model.tau for model in answering.models]
         planes = evaluate(part, columns, taus).planes
         types = [model.types_in(own) for model, own in zip(answering.models, planes, strict=True)]
-        target = Categories(block.target.codes[rows], block.target.values)
+        target = Categories(block.target.codes.take(rows), block.target.values)
         cells = answering.cells(types, classes_of(target, self.classes).astype(np.intp))
-        weights = None if block.weights is None else block.weights[rows]
+        weights = None if block.weights is None else block.weights.take(rows)
         values = block.beside[len(block.beside) - len(self.slices) :]
         return tuple(
             {
@@ -120,7 +118,7 @@ def study_slices(
         for i in range(len(learned.first.folds))
     )
     scan = CountSlices(
-        _reading(table.reading, folds, names),
+        _reading(table, folds, names),
         table.summary.row_numbers(),
         table.classes,
         table.splits,
@@ -160,10 +158,12 @@ def plan_slices(layout: Layout) -> Iterator[PlannedPhase]:
         yield COUNT_SLICES.planned(tasks, layout.read_bytes + read_bytes)
 
 
-def _reading(reading: Reading, folds: Sequence[Answering], names: Sequence[str]) -> Reading:
+def _reading(table: Table, folds: Sequence[Answering], names: Sequence[str]) -> Reading:
     """Return what to read: of the features only those of the formulas, where no row is dropped for
     what it misses.
     """
+    reading = table.reading
+    drops_none = not any(column.missing for column in table.summary.columns)
     used = {
         attribute.column
         for fold in folds
@@ -172,18 +172,35 @@ def _reading(reading: Reading, folds: Sequence[Answering], names: Sequence[str])
     }
     columns = (
         tuple(column for column in reading.columns if column.name in used)
-        if reading.keep_missing
+        if reading.keep_missing or drops_none
         else reading.columns
     )
     asked = tuple(Column(name, Role.CATEGORY) for name in names)
     return replace(reading, columns=columns, beside=(*reading.beside, *asked))
 
 
-def _taken(data: Numbers | Categories, rows: Bools) -> Numbers | Categories:
+def _tested_rows(tests: Bools, arcs: AnyInts) -> Iterator[tuple[int, Ints]]:
+    """Yield each fold that tests some rows with the places of these; `tests[fold, arc]`.
+
+    A row is tested once, so one sort by fold serves all: a mask for every fold would take longer
+    than reading the rows.
+    """
+    n_folds = len(tests)
+    fold_of = np.where(tests.any(axis=0), tests.argmax(axis=0), n_folds).astype(np.uint16)
+    folds = fold_of.take(arcs)
+    order = np.argsort(folds, kind="stable")
+    ends = np.cumsum(np.bincount(folds, minlength=n_folds))
+    for fold in range(n_folds):
+        own = order[ends[fold - 1] if fold else 0 : ends[fold]]
+        if len(own):
+            yield fold, own
+
+
+def _taken(data: Numbers | Categories, rows: Ints) -> Numbers | Categories:
     if isinstance(data, Categories):
-        return Categories(data.codes[rows], data.values)
-    present = None if data.present is None else data.present[rows]
-    return Numbers(data.values[rows], present, data.measure)
+        return Categories(data.codes.take(rows), data.values)
+    present = None if data.present is None else data.present.take(rows)
+    return Numbers(data.values.take(rows), present, data.measure)
 
 
 def _merged(parts: Sequence[Cells], name: str) -> Cells:

@@ -8,6 +8,8 @@ from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 import pytest
 
 from dnfscale.results.result import read_result
@@ -46,6 +48,20 @@ def test_the_rows_of_a_value_are_answered_as_in_the_folds_that_test_them(desk, w
         assert sum(getattr(value.confusion, key) for value in sex.values) == whole
     assert (site.values[0].intervals == {}) == (weight is not None)
     assert "by sex: " in ended.out
+
+
+@pytest.mark.parametrize("gaps", ["null", "nan"])
+def test_rows_dropped_for_what_no_formula_asks_are_in_no_slice(desk, gaps):
+    missing = RANDOM.random(N) < 0.1
+    own = pa.array(RANDOM.normal(size=N), mask=missing)
+    desk.table({**TABLE, "own": own if gaps == "null" else pc.fill_null(own, float("nan"))})
+    data = {**SLICED["data"], "missing": "drop"}
+    ended = desk.run(kind="study", profile="paper", **{**SLICED, "data": data})
+    assert ended.code == 0, ended.err
+    result = read_result(next(Path().rglob("result.json")).read_bytes())
+    assert result.data.rows == N - missing.sum()
+    for part in result.ideal.slices:
+        assert sum(value.rows for value in part.values) == result.data.rows
 
 
 def test_protected_columns_are_in_no_formula(desk):
