@@ -16,7 +16,10 @@ from dnfscale.core.vocabulary import Above, Between, Equals, IsIn, IsMissing, Is
 from dnfscale.data.frames import table_source
 from dnfscale.engine.serial import SerialEngine
 from dnfscale.learn.choose import objective_of
+from dnfscale.learn.lengths import Recurring
 from dnfscale.learn.line import Learned, LearnedFold, learn
+from dnfscale.learn.terms import Asked, Lines
+from dnfscale.method.terms.recurring import agreement
 from dnfscale.spec.learn import LearnSpec, settled
 from tests.examples import one_file_and_many
 
@@ -115,6 +118,22 @@ def test_every_candidate_is_tested_as_pandas_tests_it():
         answers = lines_hold(fold, frame).any(axis=1)
         assert chosen.answers.counted == tested.sum()
         assert chosen.answers.correct == (answers == frame.y)[tested].sum()
+
+
+def test_of_formulas_that_few_rows_cannot_tell_apart_the_one_that_recurs_is_taken():
+    def asks(*numbers: int) -> Lines:
+        return Lines((tuple(Asked((number,), True) for number in numbers),))
+
+    scores = {asks(1, 4): Fraction(80, 100), asks(1, 2): Fraction(79, 100)}
+    scores |= {asks(3): Fraction(60, 100), asks(1, 2, 5): Fraction(85, 100)}
+    parts = ((asks(3), asks(1, 4)), (asks(1, 2), asks(1, 2, 5)), (asks(1, 2),))
+    every = list(scores)
+    same = agreement([list(own.lines[0]) for own in every])
+    numbers = {own: number for number, own in enumerate(every)}
+    few, many = (Recurring(numbers, {"terms": parts}, same, scores, n) for n in (100, 100_000))
+    assert few.instead_of(asks(1, 4), "terms") == asks(1, 2)
+    assert many.instead_of(asks(1, 4), "terms") == asks(1, 4)
+    assert few.instead_of(asks(3), "terms") == asks(3)
 
 
 def test_a_planted_formula_of_an_interval_a_set_and_a_flag_is_found():
