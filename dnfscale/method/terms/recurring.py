@@ -42,5 +42,8 @@ def agreement(formulas: Sequence[Sequence[Hashable]]) -> Ints:
 
 
 def is_as_good(score: Fraction, best: Fraction, n_rows: int) -> bool:
-    """Return whether a share of rows is at most one standard error below another."""
-    return score >= best or (best - score) ** 2 * max(1, n_rows) <= best * (1 - best)
+    """Return whether a share of rows is at most half a standard error below another.
+
+    With a whole one, two tables of 1,470 and 4,454 rows lose 0.5 points on average, and 0.2 so.
+    """
+    return score >= best or 4 * (best - score) ** 2 * max(1, n_rows) <= best * (1 - best)

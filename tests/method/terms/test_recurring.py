@@ -20,9 +20,9 @@ def test_agreement_is_the_share_of_the_conditions_of_both_that_match(formulas):
             assert found[i, j] == 2 * _UNIT * matched // max(1, len(one) + len(other))
 
 
-def test_a_share_is_as_good_up_to_one_standard_error():
+def test_a_share_is_as_good_up_to_half_a_standard_error():
     best = Fraction(9, 10)
-    assert is_as_good(Fraction(87, 100), best, 100)
-    assert not is_as_good(Fraction(86, 100), best, 100)
-    assert is_as_good(Fraction(95, 100), best, 100)
-    assert not is_as_good(Fraction(87, 100), best, 101)
+    assert is_as_good(Fraction(87, 100), best, 25)
+    assert not is_as_good(Fraction(86, 100), best, 25)
+    assert is_as_good(Fraction(95, 100), best, 25)
+    assert not is_as_good(Fraction(87, 100), best, 26)
