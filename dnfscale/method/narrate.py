@@ -30,6 +30,7 @@ from dnfscale.method.explain import (
 from dnfscale.method.literals import Line, Said, Scales
 from dnfscale.method.words import (
     about_lines,
+    column_text,
     condition,
     conditions,
     formula_lines,
@@ -233,7 +234,7 @@ def _lines_hold(held: Sequence[int], n_lines: int) -> str:
 def _rows_alike(model: Model, explanation: Explanation) -> str:
     return "\n".join(
         [
-            f"Its type: {type_words(model, explanation.code)}",
+            f"Rows like this one ({type_words(model, explanation.code)}):",
             f"  {_seen_words(model, explanation.n, explanation.c)}",
             *([f"  {_AGAINST}"] if _is_against(model, explanation) else []),
         ]
@@ -267,9 +268,7 @@ def _way_out(model: Model, explanation: Explanation, values: Values | None) -> s
     for column, words in flip_words(model, flip).items():
         before = f", instead of {value_words(column, values[column])}" if values else ""
         lines.append(f"  {words}{before if column in changed else ', as it is'}")
-    return "\n".join(
-        [*lines, "Its type would then be that of", f"  {_seen_words(model, flip.n, flip.c)}"]
-    )
+    return "\n".join([*lines, "It would then be like", f"  {_seen_words(model, flip.n, flip.c)}"])
 
 
 def _seen_words(model: Model, n: int, c: int) -> str:
@@ -277,7 +276,7 @@ def _seen_words(model: Model, n: int, c: int) -> str:
     of = f"of the {_rows(model, model.counts.n_rows)} learned from"
     if n:
         share = f"{count_words(model, c)} of them ({_percent(c, n)})"
-        return f"{count_words(model, n)} {of}; {share} had {answer_words(model, True)}"
+        return f"{count_words(model, n)} {of}; {share} had {_label_words(model)}"
     if model.types == "lines":
         return f"none {of}; where lines hold together that never did, the formula alone decides"
     if model.types == "signs":
@@ -287,6 +286,13 @@ def _seen_words(model: Model, n: int, c: int) -> str:
     if model.unseen == "follow":
         return f"none {of}; for types without rows the formula follows similar ones"
     return f"none {of}; for types without rows the formula says whatever makes it shortest"
+
+
+def _label_words(model: Model) -> str:
+    """Write what positive rows have in the target, as in: had readmitted = true."""
+    if len(model.positive) == 1 and isinstance(model.positive[0], bool):
+        return f"{column_text(model.target)} = {str(model.positive[0]).lower()}"
+    return answer_words(model, True)
 
 
 def _missing_words(model: Model, values: Values) -> str:

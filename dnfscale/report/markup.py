@@ -50,7 +50,8 @@ def _piece(child: Html | str) -> str:
     if isinstance(child, Html):
         return child
     # No line of the page ends between a number and its sign.
-    return re.sub(r"(?<=\d) %", "\u00a0%", html.escape(visible(child)))
+    text = re.sub(r"(?<=\d) %", "\u00a0%", html.escape(visible(child)))
+    return re.sub(r"± (?=\d)", "±\u00a0", text)
 
 
 def _attribute(key: str, value: Value) -> str:

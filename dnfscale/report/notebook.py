@@ -20,8 +20,8 @@ from dnfscale.results.result import Data, Result
 _FRAME = "dnfscale"
 MOST_EXPLAINED = 20
 """Rows whose explanations are shown."""
-_MEASURED = ('a job with kind = "study" measures it', "`study` measures it")
-"""What to do about accuracy, on the page and in Python."""
+_MEASURED = 'a job with kind = "study" measures it'
+"""What to do about accuracy where a job did not measure it; in Python, that is `study`."""
 _OWN = (
     f".{_FRAME} {{ background: var(--card); color: var(--ink); border: 1px solid var(--rule); "
     "border-radius: 8px; padding: .8rem 1rem; max-width: 60rem; text-align: left; "
@@ -36,9 +36,10 @@ def run_card(run: ReportRun, said: str = "") -> Html:
     [view] = view_runs([run])
     tree = _tree_of(run.models)
     pieces: list[Child] = [tree] if tree is not None else list(formula_markup(view))
-    said = said or " ".join(accuracy_words(run.result)).replace(*_MEASURED)
+    said, study, rest = (said or " ".join(accuracy_words(run.result))).partition(_MEASURED)
+    told: list[Child] = [element("code", "study"), " measures it", rest] if study else []
     if said:
-        pieces.append(element("p", said, class_="say"))
+        pieces.append(element("p", said, *told, class_="say"))
     return framed(*pieces)
 
 
@@ -112,7 +113,8 @@ def _scoped(sheet: str) -> str:
 
 def _selectors(names: str) -> str:
     return ", ".join(
-        f".{_FRAME}" if name.strip() == ":root" else f".{_FRAME} {name.strip()}"
+        # Twice, to go before what notebooks say of lists.
+        f".{_FRAME}" if name.strip() == ":root" else f".{_FRAME}.{_FRAME} {name.strip()}"
         for name in re.split(r",(?![^(]*\))", names)
     )
 
@@ -130,6 +132,8 @@ _CLASSES = {
     "checklist",
     "chip",
     "evidence",
+    "group",
+    "legend",
     "needed",
     "note",
     "of-label",

@@ -229,5 +229,9 @@ def _shown(label: Scalar) -> str:
 
 def _labelled(model: Model, sign: str) -> str:
     label = model.about.labels.get(model.target, Label())
-    names = [label.name_of(value) or _shown(value) for value in model.positive]
+    names = [label.name_of(value) or _said(value) for value in model.positive]
     return f"{label.title or model.target} {sign} {' or '.join(names)}"
+
+
+def _said(value: Scalar) -> str:
+    return _shown(value).lower() if isinstance(value, bool) else _shown(value)

@@ -38,7 +38,7 @@ def test_a_notebook_shows_the_card_of_the_page(fitted):
     assert len(lines) == 1
     assert lines[0] in page
     assert lines[0].count("<li>") == len(model_lines(fitted.models_[0]))
-    assert words(shown).endswith("`study` measures it.")
+    assert words(shown).endswith("study measures it.")
     assert "Otherwise predict target ≠ 1 ." in words(shown)
 
 
@@ -186,7 +186,7 @@ def test_messages_speak_of_parameters_not_of_keys_of_a_spec():
     frame = pd.DataFrame({"a": [None, 1.0, None, 2.0], "b": [1.0, None, 2.0, None]})
     with pytest.raises(DataError) as caught:
         IdealClassifier(profile="paper").fit(frame, [0, 1, 0, 1])
-    assert 'set missing = "indicator"' in str(caught.value)
+    assert 'set missing="indicator"' in str(caught.value)
     assert "data.missing" not in str(caught.value)
-    assert "max_dropped = 0.5" in str(caught.value)
+    assert "max_dropped=0.5" in str(caught.value)
     assert caught.value.key == "data.max_dropped"

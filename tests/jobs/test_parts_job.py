@@ -105,8 +105,8 @@ def test_a_date_is_changed_only_to_what_it_was_in_some_row_together_with_its_par
         "  month of d = March, as it is\n"
         "  d > 2020-03-15, instead of d = 2020-03-15\n"
         "  not z, instead of z\n"
-        "Its type would then be that of\n"
-        "  59 of the 400 rows learned from; 59 of them (100.0 %) had y\n"
+        "It would then be like\n"
+        "  59 of the 400 rows learned from; 59 of them (100.0 %) had y = true\n"
     ) in told
     types = json.loads(desk.here("explain", file, "t.parquet", "--json").out)["types"]
     assert len(types) == 6

@@ -45,12 +45,12 @@ def test_an_accepted_row_is_told_its_line_its_like_and_the_way_out():
         "  1. age > 38 and smoker\n"
         "     here: age = 52, smoker\n"
         "\n"
-        "Its type: age > 38, smoker, colour not in {blue, red}\n"
+        "Rows like this one (age > 38, smoker, colour not in {blue, red}):\n"
         "  20 of the 100 rows learned from; 18 of them (90.0 %) had risk = high\n"
         "\n"
         "The smallest change that turns the answer to no:\n"
         "  age ≤ 38, instead of age = 52\n"
-        "Its type would then be that of\n"
+        "It would then be like\n"
         "  none of the 100 rows learned from; for types without rows the formula says no\n"
     )
 
@@ -69,13 +69,13 @@ def test_a_row_is_told_what_settles_the_answer_of_a_formula_of_bounded_size():
         "  not smoker and colour ≠ blue\n"
         "     here: not smoker, colour = green\n"
         "\n"
-        "Its type: age > 38, not smoker, colour not in {blue, red}\n"
+        "Rows like this one (age > 38, not smoker, colour not in {blue, red}):\n"
         "  none of the 100 rows learned from; for types without rows the formula says "
         "whatever makes it shortest\n"
         "\n"
         "The smallest change that turns the answer to yes:\n"
         "  smoker, instead of not smoker\n"
-        "Its type would then be that of\n"
+        "It would then be like\n"
         "  20 of the 100 rows learned from; 18 of them (90.0 %) had risk = high\n"
     )
     told = write_model(model, explain_model(model))
@@ -98,12 +98,12 @@ def test_a_rejected_row_is_told_where_each_line_fails_and_the_way_out():
         "  1. asks for age > 38, but age = 20\n"
         "  2. asks for colour = blue, but colour = red\n"
         "\n"
-        "Its type: age ≤ 38, not smoker, colour = red\n"
+        "Rows like this one (age ≤ 38, not smoker, colour = red):\n"
         "  none of the 100 rows learned from; for types without rows the formula says no\n"
         "\n"
         "The smallest change that turns the answer to yes:\n"
         "  colour = blue, instead of colour = red\n"
-        "Its type would then be that of\n"
+        "It would then be like\n"
         "  30 of the 100 rows learned from; 21 of them (70.0 %) had risk = high\n"
     )
 
@@ -267,7 +267,7 @@ def test_an_interval_is_told_as_one_condition():
     model = Model("risk", ("high",), tau, Dnf((Term(1, 1),)), counts)
     told = write(model, explain_type(model, 0), {"bmi": 30.5})
     assert "  1. asks for 12.5 < bmi ≤ 30, but bmi = 30.5\n" in told
-    assert "Its type: not (12.5 < bmi ≤ 30)\n" in told
+    assert "Rows like this one (not (12.5 < bmi ≤ 30)):\n" in told
     assert "  12.5 < bmi ≤ 30, instead of bmi = 30.5\n" in told
     assert "  1. 12.5 < bmi ≤ 30\n     here: bmi = 20\n" in write(
         model, explain_type(model, 1), {"bmi": 20}
@@ -331,12 +331,12 @@ def test_a_row_is_told_how_many_signs_of_a_checklist_hold_and_the_smallest_chang
         "  no   colour ≠ red; here: colour = red\n"
         "  no   colour = blue; here: colour = red\n"
         "\n"
-        "Its type: 1 of 4 signs holds\n"
+        "Rows like this one (1 of 4 signs holds):\n"
         "  20 of the 100 rows learned from; 4 of them (20.0 %) had risk = high\n"
         "\n"
         "The smallest change that turns the answer to yes:\n"
         "  smoker, instead of not smoker\n"
-        "Its type would then be that of\n"
+        "It would then be like\n"
         "  30 of the 100 rows learned from; 27 of them (90.0 %) had risk = high\n"
     )
 

@@ -85,7 +85,7 @@ def frontier_points(result: Result) -> list[Point]:
         [
             Point(
                 IDEAL,
-                f"{step.literals_mean:.1f} conditions"
+                f"{step.literals_mean:.1f} conditions on average"
                 if step.ell is None
                 else f"{step.ell} attributes",
                 step.literals_mean,
