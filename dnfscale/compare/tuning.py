@@ -267,6 +267,21 @@ def _fits(budgets: Mapping[TunedCompetitor, Budget], folds: int) -> int:
     return sum(folds * (budget.trials + 1) for budget in budgets.values())
 
 
+def measured_left(
+    notes: Notes, competitor: TunedCompetitor, budget: Budget, *, folds: int, workers: int
+) -> tuple[float, int] | None:
+    """Return how many seconds tuning will still take, and by how many fits in the notes that is
+    known; None before the first.
+    """
+    chains = (_chain_name(competitor.name, fold) for fold in range(folds))
+    known = [note for chain in chains for note in notes.recall(chain, FitNote)]
+    if not known:
+        return None
+    left = max(0, _fits({competitor: budget}, folds) - len(known))
+    at_once = 1 if budget.where == CLUSTER else max(1, min(workers, folds))
+    return sum(note.seconds for note in known) / len(known) * left / at_once, len(known)
+
+
 class FitNote(Note, frozen=True, kw_only=True):
     """A finished fit of a chain, as it is recorded; its step is a trial, with which share of its
     trees, or the end.

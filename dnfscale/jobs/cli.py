@@ -14,8 +14,8 @@ import dnfscale
 from dnfscale.engine.streams import require_stdout
 from dnfscale.errors import visible
 from dnfscale.jobs.endings import exit_code_of, listen
-from dnfscale.jobs.plan import check_fits, plan, write_plan
-from dnfscale.jobs.runner import Options, check_place, foresee_data, run
+from dnfscale.jobs.plan import check_fits, plan, tuning_left, write_plan
+from dnfscale.jobs.runner import Options, check_place, foresee_data, notes_of, run
 from dnfscale.jobs.suite import run_suite
 from dnfscale.jobs.verbs.bounds import add_bounds_verb
 from dnfscale.jobs.verbs.card import add_card_verb
@@ -128,7 +128,8 @@ def _plan(options: argparse.Namespace) -> None:
         choice = chosen_cluster(spec.cluster, [Opened(spec, source, to_learn)])
         placed = replace(spec, cluster=choice.cluster)
         planned = plan(placed, source, to_learn)
-        written = write_plan(planned, placed, joining=joining, reason=choice.reason)
+        left = tuning_left(placed, source, to_learn, notes_of(spec, source))
+        written = write_plan(planned, placed, joining=joining, reason=choice.reason, left=left)
         print("\n" * (number > 0) + written, flush=True)
         check_fits(planned, placed)
 

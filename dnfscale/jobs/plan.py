@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from dnfscale.compare.tuning import TUNE_BASELINES
+from dnfscale.compare.competitor import Notes
+from dnfscale.compare.tuning import FIT_TOGETHER, TUNE_BASELINES, TunedCompetitor, measured_left
 from dnfscale.compare.ways import CLUSTER, SAMPLE, WORKER
 from dnfscale.core.columns import Column, Role
 from dnfscale.data.source import Source
@@ -143,9 +144,10 @@ def write_plan(
     *,
     joining: Sequence[PlannedPhase] = (),
     reason: str | None = None,
+    left: Mapping[str, str] | None = None,
 ) -> str:
     """Write a plan as a table, after the phases that join related tables first; the reason is that
-    of a cluster that the spec did not choose.
+    of a cluster that the spec did not choose, and `left` says of competitors how long they take.
     """
     kept_limit = _kept_limit(spec)
     roles = ", ".join(f"{sum(c.role is role for c in plan.columns):,} {role}" for role in Role)
@@ -159,7 +161,7 @@ def write_plan(
     for phase in phases:
         amount = _amount(phase.read_bytes) if phase.read_bytes else ""
         lines.append(f"{phase.name:<22}{phase.reads:<24}{phase.tasks:>8,}{amount:>14}")
-    tunes = any(phase.name == TUNE_BASELINES.name for phase in plan.phases)
+    tunes = any(phase.name in (TUNE_BASELINES.name, FIT_TOGETHER.name) for phase in plan.phases)
     total_tasks = sum(phase.tasks for phase in phases)
     total = _amount(sum(phase.read_bytes for phase in phases))
     lines += [
@@ -174,10 +176,32 @@ def write_plan(
         f"cluster           {spec.cluster.kind}"
         + (f", {spec.cluster.workers} workers" if spec.cluster.kind == "local" else "")
         + ("" if reason is None else f"; {reason}"),
-        *(f"{fit.title:<18}{_fitted(fit, plan.rows)}" for fit in plan.fits),
+        *(
+            f"{fit.title:<18}{_fitted(fit, plan.rows)}{(left or {}).get(fit.title, '')}"
+            for fit in plan.fits
+        ),
         *_joined_words(joining, spec),
     ]
     return "\n".join(lines)
+
+
+def tuning_left(spec: JobSpec, source: Source, to_learn: LearnSpec, notes: Notes) -> dict[str, str]:
+    """Say how long the tuning of each competitor will still take, by title, where an unfinished run
+    has measured some of its fits.
+    """
+    folds = asked_folds(source.n_rows, to_learn)
+    workers = spec.cluster.workers if spec.cluster.facts.distributed else 1
+    said = {}
+    for competitor in spec.compared:
+        if not isinstance(competitor, TunedCompetitor):
+            continue
+        budget = spec.competitors[competitor.name]
+        found = measured_left(notes, competitor, budget, folds=folds, workers=workers)
+        if found is not None:
+            seconds, fits = found
+            by = f"the {count(fits, 'fit')} that the run in {spec.run_folder} has measured"
+            said[competitor.title] = f"; about {duration(seconds)} more, by {by}"
+    return said
 
 
 def _joined_words(joining: Sequence[PlannedPhase], spec: JobSpec) -> list[str]:

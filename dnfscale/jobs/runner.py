@@ -272,6 +272,21 @@ def failed_folds(result: Result) -> TaskError | None:
     return TaskError(f"{folds} failed, the rest is done; the first was {failed[0]}")
 
 
+def _beginning(spec: JobSpec, source: Source) -> Beginning:
+    contents = {file.path: file.contents for file in source.files}
+    return Beginning(fingerprint(spec.essence()), source.identity, code_version(), contents)
+
+
+def _token(begins: Beginning) -> str:
+    return fingerprint(begins.spec, begins.data, begins.code)
+
+
+def notes_of(spec: JobSpec, source: Source) -> TaskNotes:
+    """Return the records of a job in its folder."""
+    files = RunFolder(spec.run_folder, spec.output_access).files
+    return TaskNotes(files, _token(_beginning(spec, source)))
+
+
 class Job:
     """An opened job: its data, its folder, its records, and how its progress is reported."""
 
@@ -283,10 +298,8 @@ class Job:
         self.source = source
         self._options = options
         self._to_learn = to_learn
-        contents = {file.path: file.contents for file in source.files}
-        begins = Beginning(fingerprint(spec.essence()), source.identity, code_version(), contents)
-        self._begins_with = begins
-        token = fingerprint(begins.spec, begins.data, begins.code)
+        self._begins_with = _beginning(spec, source)
+        token = _token(self._begins_with)
         files = self.folder.files
         self._notes = TaskNotes(files, token)
         self._scans = ScanRecords(files, token, data=source.path, recalled=self._recalled)

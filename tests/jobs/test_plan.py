@@ -1,15 +1,18 @@
 from __future__ import annotations
 
 import json
+import re
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from dnfscale.compare.tuning import FitNote
 from dnfscale.jobs import forecast
 from dnfscale.jobs.plan import plan
-from dnfscale.jobs.runner import open_data
+from dnfscale.jobs.runner import notes_of, open_data
+from dnfscale.jobs.ways import settled
 from dnfscale.spec.job import read_spec
 from tests.jobs.running import Desk, small_table
 
@@ -205,3 +208,21 @@ def test_what_cannot_fit_is_refused_after_the_plan_is_printed(laid_desk):
     assert "memory per worker" in ended.out
     assert "a worker will need about" in ended.err
     assert "raise cluster.memory_limit" in ended.err
+
+
+def test_a_plan_says_how_long_tuning_takes_once_a_run_has_measured_some(laid_desk):
+    tables = {"folds": {"outer": 2}, "baselines.random_forest": {"trials": 3}}
+    file = laid_desk.spec(kind="study", **tables)
+    assert "more, by" not in laid_desk.here("plan", file).out
+    spec = read_spec(file)
+    source, to_learn = open_data(spec)
+    notes = notes_of(settled(spec, source, to_learn), source)
+    for fold in (0, 1):
+        noted = FitNote(step="trial 0", params={"n_estimators": 100}, seconds=10.0)
+        notes.note(f"random_forest-fold{fold}", noted)
+    told = laid_desk.here("plan", file)
+    [line] = [line for line in told.out.splitlines() if line.startswith("Random forest")]
+    # Three trials and a last fit in each of two folds, two of which are done.
+    assert re.search(r"; about (30|60) s more, by the 2 fits that the run in .* has measured", line)
+    changed = laid_desk.here("plan", file, "--set", "seed=1")
+    assert "more, by" not in changed.out, "those are fits of another job"
