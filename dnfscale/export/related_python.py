@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dnfscale.core.concepts import Concept
 from dnfscale.core.vocabulary import Attribute
 
-NEEDS = ("import datetime", "import math")
+NEEDS = ("import datetime", "import decimal", "import math")
 HELPERS = '''\
 def _moment(value):
     """Return a date or time as a time, that of a zone in UTC, to be compared with others."""
@@ -18,9 +18,16 @@ def _moment(value):
     return datetime.datetime(value.year, value.month, value.day)
 
 
+def _plain(value):
+    """Return a decimal as the number next to it, which it is compared with cuts as."""
+    if not isinstance(value, decimal.Decimal):
+        return value
+    return int(value) if value == value.to_integral_value() else float(value)
+
+
 def _holds(other, column, sign, wanted):
     """Say whether a test holds for a related row; not where it lacks the value."""
-    value = _value(other, column, isinstance(wanted, str))
+    value = _plain(_value(other, column, isinstance(wanted, str)))
     if value is None:
         return False
     return bool(value > wanted if sign == "above" else value <= wanted if sign == "up_to" else value == wanted)
@@ -54,7 +61,7 @@ def _figure(figure, found, of, time, digits):
         return bool(found)
     if figure == "count":
         return len(found)
-    values = [other[of] for other in found]
+    values = [_plain(other[of]) for other in found]
     if figure == "sum":
         return sum(values) if digits is None else round(math.fsum(values), digits)
     if not values:

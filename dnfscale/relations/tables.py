@@ -203,7 +203,7 @@ def join_tables(
     main: Source, sides: Sequence[Side], asked: Asked, conversion: Conversion
 ) -> JoinedTable:
     """Return the main table with the concepts that are asked for; it is made unless it is kept."""
-    _check_rows(main, sides)
+    _check_rows(main, sides, to_learn=not asked.given)
     name, now = _kept_as(main, sides, asked, conversion)
     make = partial(_make, main, sides, asked, conversion)
     was_kept = is_kept(name, now, conversion)
@@ -232,7 +232,7 @@ def foreseen(
     """Return the joined table as far as it is known before it is made, with as many concepts as
     are allowed, and how it would be made.
     """
-    _check_rows(main, sides)
+    _check_rows(main, sides, to_learn=True)
     names = [f"concept {number + 1}" for number in range(asked.most)]
     types = {**main.types, **dict.fromkeys(names, pa.float64())}
     sizes = {**main.column_bytes, **dict.fromkeys(names, main.n_rows * _CONCEPT_BYTES)}
@@ -255,15 +255,17 @@ def _bytes(source: Source, without: Sequence[str]) -> int:
     return sum(size for name, size in source.column_bytes.items() if name not in without)
 
 
-def _check_rows(main: Source, sides: Sequence[Side]) -> None:
+def _check_rows(main: Source, sides: Sequence[Side], *, to_learn: bool) -> None:
     for side in sides:
         if not side.source.n_rows:
+            advice = "leave the table out" if to_learn else "name the files that have them"
             raise DataError(
                 f"{side.source.path}: expected rows in the related table "
-                f"{side.relation.table!r}, but it has none; leave the table out"
+                f"{side.relation.table!r}, but it has none; {advice}"
             )
     if not main.n_rows:
-        raise DataError(f"{main.path}: expected rows to learn from, but the dataset has none")
+        wanted = "rows to learn from" if to_learn else "rows"
+        raise DataError(f"{main.path}: expected {wanted}, but the dataset has none")
 
 
 def _kept_as(

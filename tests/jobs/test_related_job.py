@@ -11,6 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from dnfscale.datasets.shop import PLANTED, customers, orders
+from tests.bench.setting import ROOT
 from tests.jobs.running import essence
 
 SPEC = """\
@@ -107,6 +108,16 @@ def test_what_was_planted_is_found_and_written_in_words_and_every_use_agrees(sho
     right = sum(pc.equal(people.column("churned"), pa.array(ours)).to_pylist())
     accuracy = json.loads(evaluated.out)["metrics"]["accuracy"]
     assert accuracy == pytest.approx(right / len(ours))
+
+
+def test_the_job_that_comes_with_the_project_finds_what_was_planted(shop):
+    spec = ROOT / "jobs" / "shop.toml"
+    less = ["profile=paper", "folds.outer=2", "relations.max_concepts=60", "booleanize.cuts=9"]
+    sets = [word for each in [*less, "data.missing=indicator"] for word in ("--set", each)]
+    ended = shop.here("run", spec, *sets, "--output", "runs")
+    assert ended.code == 0, ended.err
+    for line in PLANTED:
+        assert line in ended.out
 
 
 def _check_python(shop, model, people, ours):

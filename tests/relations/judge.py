@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import decimal
 import math
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
@@ -23,7 +24,7 @@ def said(concept: Concept, row: Row, related: Sequence[Row]) -> Any:
     if concept.figure is Figure.COUNT:
         return len(meant)
     known = [other for other in meant if _known(other[str(concept.of)])]
-    values = [other[str(concept.of)] for other in known]
+    values = [_plain(other[str(concept.of)]) for other in known]
     if concept.figure is Figure.SUM:
         return _rounded(sum(map(Fraction, values), Fraction(0)), concept)
     if not values:
@@ -34,9 +35,12 @@ def said(concept: Concept, row: Row, related: Sequence[Row]) -> Any:
         return max(values)
     if concept.figure is Figure.MEAN:
         return _rounded(sum(map(Fraction, values), Fraction(0)) / len(values), concept)
-    return max(known, key=lambda other: (_time(concept, other), other[str(concept.of)]))[
-        str(concept.of)
-    ]
+    latest = max(known, key=lambda other: (_time(concept, other), other[str(concept.of)]))
+    return _plain(latest[str(concept.of)])
+
+
+def _plain(value: Any) -> Any:
+    return float(value) if isinstance(value, decimal.Decimal) else value
 
 
 def _rounded(value: Fraction, concept: Concept) -> Any:
@@ -71,7 +75,7 @@ def _known(value: Any) -> bool:
 
 
 def _holds(test: RowTest, other: Row) -> bool:
-    value = other[test.column]
+    value = _plain(other[test.column])
     if not _known(value):
         return False
     if test.sign is Sign.ABOVE:

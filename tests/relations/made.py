@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime
 import random
 from collections.abc import Callable, Mapping, Sequence
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -53,6 +54,7 @@ def tables(
         ],
         "cost": [_or_none(draw, round(draw.random() * 100, 2)) for _ in range(m)],
         "weight": [_or_none(draw, draw.gauss(0, 1)) for _ in range(m)],
+        "price": [_or_none(draw, Decimal(draw.randrange(10_000)).scaleb(-3)) for _ in range(m)],
         "items": [_or_none(draw, draw.randrange(1, 200)) for _ in range(m)],
         "paid": [_or_none(draw, draw.random() < 0.3) for _ in range(m)],
         "ward": [_or_none(draw, draw.choice(["a", "b", "c d", "é"])) for _ in range(m)],

@@ -123,6 +123,7 @@ def test_postgres_says_of_every_row_what_we_say(made, postgres):  # noqa: F811
 _TYPES = {
     "int64": "bigint",
     "double": "double precision",
+    "decimal128(4, 3)": "numeric(4, 3)",
     "bool": "boolean",
     "string": 'text COLLATE "C"',
     "timestamp[us]": "timestamp",
