@@ -148,11 +148,12 @@ def test_the_url_of_a_model_must_be_of_a_known_kind(laid_desk):
 def test_a_password_in_the_address_of_a_scheduler_is_refused_and_not_repeated(laid_desk):
     for address in (f"tls://user:{SECRET}@127.0.0.1:8786", f"tcp://{SECRET}@127.0.0.1:8786"):
         cluster = {"kind": "address", "address": address}
-        for ended in (
-            laid_desk.here("run", laid_desk.spec(cluster=cluster)),
-            laid_desk.here("list", "--scheduler", address),
-        ):
-            assert ended.code == 4
-            assert "***@127.0.0.1:8786" in ended.message
+        ran = laid_desk.here("run", laid_desk.spec(cluster=cluster))
+        assert ran.code == 4
+        assert "***@127.0.0.1:8786" in ran.message
+        listed = laid_desk.here("list", "--scheduler", address)
+        assert listed.code == 2
+        assert "--scheduler must not hold credentials" in listed.message
+        for ended in (ran, listed):
             assert SECRET not in ended.out + ended.err
     assert sorted(file.name for file in laid_desk.path.iterdir()) == ["job.toml", "t.parquet"]

@@ -49,7 +49,8 @@ def test_all_datasets_are_listed_a_line_each_with_their_facts_and_places(desk, c
     ended = desk.here("data", "list")
     assert ended.code == 0
     lines = {line.split()[0]: line for line in ended.out.splitlines()}
-    assert list(lines) == ["builtin:breast_cancer", *(f"paper:{name}" for name in PAPER)]
+    made = ["builtin:shop", "builtin:shop_orders"]
+    assert list(lines) == ["builtin:breast_cancer", *made, *(f"paper:{name}" for name in PAPER)]
     for words in (
         "RoadSafety",
         "111,762 rows",
@@ -67,7 +68,7 @@ def test_the_list_as_json_has_the_same_facts_and_the_file(desk, cache):
     cache.mkdir(parents=True)
     (cache / "colon.parquet").write_bytes(b"")
     rows = {row["path"]: row for row in json.loads(desk.here("data", "list", "--json").out)}
-    assert len(rows) == 13
+    assert len(rows) == 15
     assert rows["paper:electricity"] == {
         "path": "paper:electricity",
         "title": "Electricity",
@@ -90,7 +91,7 @@ def test_the_list_as_json_has_the_same_facts_and_the_file(desk, cache):
 @pytest.mark.usefixtures("paper_data")
 def test_the_folder_of_the_papers_datasets_is_where_they_are_found(desk):
     rows = json.loads(desk.here("data", "list", "--json").out)
-    assert [row["place"] for row in rows] == ["scikit-learn"] + ["folder"] * 12
+    assert [row["place"] for row in rows] == ["scikit-learn", "made", "made"] + ["folder"] * 12
 
 
 # data get
