@@ -33,6 +33,7 @@ from dnfscale.learn.line import Learned, LearnedFold, fold_model
 from dnfscale.method.certificate import certificate_of, certified
 from dnfscale.method.ideal import confusion_of
 from dnfscale.method.literals import n_literals
+from dnfscale.method.metrics import resampled_t, within
 from dnfscale.method.objective import Objective as Goal
 from dnfscale.method.stability import Stability, stability
 from dnfscale.method.words import model_lines
@@ -250,7 +251,8 @@ def frontier_points(
 ) -> tuple[FrontierPoint, ...]:
     """Return what the formulas of every length, or number of attributes, come to."""
     measuring = Measuring.of(spec, learned.table.splits)
-    return tuple(_frontier_point(each, measuring) for each in grown if each.folds)
+    goal = None if _is_by_accuracy(spec) else objective_of(spec)
+    return tuple(_frontier_point(each, measuring, goal) for each in grown if each.folds)
 
 
 def frontier_record(
@@ -283,12 +285,15 @@ def frontier_record(
     return Frontier(name=name, formulas=tuple(formulas))
 
 
-def _frontier_point(grown: Grown, measuring: Measuring) -> FrontierPoint:
+def _frontier_point(grown: Grown, measuring: Measuring, goal: Goal | None) -> FrontierPoint:
     tested = measured(
         Method.over([Fold(fold=n, confusion=own.answers) for n, own in enumerate(grown.folds)]),
         measuring,
     )
     accuracy = tested.metrics["accuracy"]
+    scores = [goal.score_of(own.answers) for own in grown.folds] if goal is not None else []
+    ends = None if measuring.weighted else resampled_t(scores, test_share=measuring.test_share)
+    low, high = (None, None) if ends is None else within("objective", ends)
     return FrontierPoint(
         literals_mean=float(grown.literals),
         ell=grown.ell,
@@ -297,6 +302,10 @@ def _frontier_point(grown: Grown, measuring: Measuring) -> FrontierPoint:
         accuracy_std=tested.accuracy_std,
         low=accuracy.low,
         high=accuracy.high,
+        objective_mean=mean(scores) if scores else None,
+        objective_std=deviation(scores) if scores else None,
+        objective_low=low,
+        objective_high=high,
         terms_mean=float(grown.terms),
         confusion=tested.confusion,
         metrics={name: metric.pooled for name, metric in tested.metrics.items()},

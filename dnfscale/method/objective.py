@@ -19,6 +19,7 @@ from dnfscale.core.arrays import Bools
 from dnfscale.core.counts import TypeCounts
 from dnfscale.core.model import HALF
 from dnfscale.method.ideal import correct_rows, weighed
+from dnfscale.results.confusion import Confusion
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +57,19 @@ class Objective:
         # A class without rows has nothing to get wrong.
         of_yes = Fraction(true_yes, positive) if positive else Fraction(1)
         of_no = Fraction(true_no, negative) if negative else Fraction(1)
+        return (of_yes + of_no) / 2
+
+    def score_of(self, answers: Confusion) -> Fraction:
+        """Return the score of answers that were counted."""
+        positive, negative = answers.tp + answers.fn, answers.tn + answers.fp
+        if self.name == "accuracy":
+            lost = self.threshold * answers.fp + (1 - self.threshold) * answers.fn
+            possible = self.threshold * negative + (1 - self.threshold) * positive
+            return 1 - lost / possible if possible else Fraction(0)
+        if self.name == "f_beta":
+            return self._f(answers.tp, positive, answers.tp + answers.fp)
+        of_yes = Fraction(answers.tp, positive) if positive else Fraction(1)
+        of_no = Fraction(answers.tn, negative) if negative else Fraction(1)
         return (of_yes + of_no) / 2
 
     def _f(self, true_yes: int, positive: int, accepted: int) -> Fraction:

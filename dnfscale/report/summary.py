@@ -28,7 +28,7 @@ from dnfscale.report.wording import (
     used_words,
 )
 from dnfscale.results.formula import Formula
-from dnfscale.results.method import Method
+from dnfscale.results.method import Method, Objective
 from dnfscale.results.result import Result
 from dnfscale.spec.registry import BLACK_BOX, COMPETITORS
 
@@ -63,14 +63,11 @@ def write_summary(result: Result, models: Sequence[Model], folder: str, out: Tex
         print(f"\nfidelity   {fidelity} {tested}: answers as the classifier", file=out)
         _write_truth(ideal, result.methods.get(BLACK_BOX), out)
     elif ideal.folds and ideal.accuracy_mean is not None:
+        print(file=out)
+        if ideal.objective is not None and ideal.objective.mean is not None:
+            _write_objective(ideal, ideal.objective, tested, out)
         _write_accuracy(ideal, tested, out)
         _write_metrics(ideal, _OF_LABELS if result.data.classes else _DECIDED_BY, out)
-        if ideal.objective is not None and ideal.objective.mean is not None:
-            reached = spread(ideal.objective.mean, ideal.objective.std)
-            words = f"{reached} {objective_words(ideal.objective)}: learned for this"
-            if ideal.objective.constant_mean is not None:
-                words += f"; always the same answer gives {share(ideal.objective.constant_mean)}"
-            print(_filled("objective", words), file=out)
         frequent = "most" if result.data.classes else "more"
         majority = 100 * (result.majority_share or 0.0)
         words = f"{majority:.1f} % for always giving the {frequent} frequent answer"
@@ -99,12 +96,30 @@ def _write_means(ideal: Method, a_class: str, out: TextIO) -> None:
         print(_filled("stability", stability_words(ideal)), file=out)
 
 
+def _write_objective(ideal: Method, objective: Objective, tested: str, out: TextIO) -> None:
+    """Write how good formulas are at what they were learned for: first those of the length of the
+    one shown.
+    """
+    whole = f"{spread(objective.mean or 0.0, objective.std)}"
+    what = objective_words(objective)
+    point = ideal.shown_point
+    if point is None or point.objective_mean is None:
+        words = f"{whole} {what}: learned for this"
+    else:
+        reached = spread(point.objective_mean, point.objective_std)
+        words = f"{reached} {what} {tested}: {length_bound(point)}, as this one; {whole} by the "
+        words += "procedure; learned for this"
+    if objective.constant_mean is not None:
+        words += f"; always the same answer gives {share(objective.constant_mean)}"
+    print(_filled("objective", words), file=out)
+
+
 def _write_accuracy(ideal: Method, tested: str, out: TextIO) -> None:
     """Write what formulas of the length of the one shown come to, and then the procedure."""
     whole = spread(ideal.accuracy_mean or 0.0, ideal.accuracy_std)
     point = ideal.shown_point
     if point is None:
-        print(f"\naccuracy   {whole} {tested}", file=out)
+        print(f"accuracy   {whole} {tested}", file=out)
         return
     reached = spread(point.accuracy_mean, point.accuracy_std)
     words = f"{reached} {tested}: {length_bound(point)}, as this one"

@@ -128,7 +128,12 @@ def _shown_objective(ideal: Method) -> float | None:
     that was measured.
     """
     point, objective = ideal.shown_point, ideal.objective
-    return None if point is None or objective is None else point.metrics.get(objective.name)
+    if point is None or objective is None:
+        return None
+    if point.objective_mean is not None:
+        return point.objective_mean
+    # The metric of this name is what is paid, the objective the share that is avoided.
+    return None if objective.name == "cost" else point.metrics.get(objective.name)
 
 
 def _sure_words(result: Result) -> str | None:
@@ -141,16 +146,21 @@ def _sure_words(result: Result) -> str | None:
     if result.explains:
         return None
     objective = ideal.objective
-    point = ideal.shown_point if objective is None else None
+    point = ideal.shown_point
     metric = ideal.metrics.get("accuracy" if objective is None else objective.name)
-    low, high = (point.low, point.high) if point else (None, None)
-    if point is None and metric is not None:
-        low, high = metric.low, metric.high
+    ends: tuple[float | None, float | None] = (None, None)
+    if point is not None:
+        of_objective = point.objective_low, point.objective_high
+        ends = (point.low, point.high) if objective is None else of_objective
+    is_of_point = point is not None and (objective is None or ends[0] is not None)
+    if not is_of_point and metric is not None:
+        ends = metric.low, metric.high
+    low, high = ends
     found = [fold.accuracy for fold in ideal.folds if fold.accuracy is not None]
     if low is not None and high is not None:
-        # The interval of an objective is that of the procedure, whose formulas differ in length.
+        # Without one of its own, the interval is that of the procedure.
         whose = "that share"
-        if objective is not None and _shown_objective(ideal) is not None:
+        if not is_of_point and _shown_objective(ideal) is not None:
             whose = "what the procedure reaches, which chooses the length anew in each fold,"
         words = f"With 95 % confidence, {whose} lies between {share(low)} and {share(high)}"
     elif found and not result.leaves_one_out and objective is None:

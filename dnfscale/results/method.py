@@ -169,6 +169,12 @@ class FrontierPoint(Record, frozen=True, kw_only=True):
     low: Share | None = None
     high: Share | None = None
     """Wilson's interval of the accuracy on the test rows of all folds, at 95 %."""
+    objective_mean: Figure | None = None
+    """How good they are at what they were learned for, if that is not accuracy."""
+    objective_std: Figure | None = None
+    objective_low: Figure | None = None
+    objective_high: Figure | None = None
+    """The corrected resampled t-interval of the mean over folds, at 95 %."""
     terms_mean: Figure | None
     confusion: Confusion | None = None
     """The test rows of all folds together."""

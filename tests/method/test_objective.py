@@ -12,9 +12,11 @@ from hypothesis import strategies as st
 from sklearn.metrics import balanced_accuracy_score, fbeta_score
 
 from dnfscale.core.counts import TypeCounts
+from dnfscale.core.vocabulary import IsTrue, Vocabulary
 from dnfscale.method.ideal import weighed
 from dnfscale.method.objective import Objective
 from dnfscale.method.shrink import Shrink, accepted_types
+from dnfscale.results.confusion import Confusion
 from tests.judges import tally
 from tests.strategies import boolean_rows
 
@@ -93,3 +95,21 @@ def test_scores_are_those_of_scikit_learn(rows, choice):
     assert Objective().score(accepted[counts.codes], counts) == Fraction(
         int((answers == target).sum()), len(target)
     )
+
+
+@given(
+    st.lists(st.integers(1, 40), min_size=4, max_size=4),
+    st.sampled_from(["accuracy", "balanced_accuracy", "f_beta"]),
+    st.sampled_from([Fraction(1, 2), Fraction(1, 10), Fraction(3, 4)]),
+)
+def test_the_score_of_counted_answers_is_that_of_their_rows(cells, name, threshold):
+    tp, fp, tn, fn = cells
+    goal = Objective(name, threshold, Fraction(2))
+    counts = TypeCounts(
+        Vocabulary((IsTrue("a", "a", True),)),
+        np.array([0, 1]),
+        np.array([tn + fn, tp + fp]),
+        np.array([fn, tp]),
+    )
+    answers = Confusion(tp=tp, fp=fp, tn=tn, fn=fn)
+    assert goal.score_of(answers) == goal.score(np.array([False, True]), counts)

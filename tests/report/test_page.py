@@ -694,6 +694,16 @@ def test_the_three_sentences_speak_of_what_a_formula_was_learned_for():
         "With 95 % confidence, what the procedure reaches, which chooses the length anew in each "
         "fold, lies between 70.0 % and 80.0 %, for new rows that are like those tested.",
     ]
+    # What formulas of this length reach is told as such, with an interval of its own.
+    ends = {"objective_low": 0.69, "objective_high": 0.79}
+    for point in ideal["frontier"]:
+        point |= {"objective_mean": 0.74, "objective_std": 0.02} | ends
+    [view] = views_of([run])
+    told = summary_words(view)[1:]
+    assert "formulas as short as this one reach 74.0 %" in told[0]
+    assert "that share lies between 69.0 % and 79.0 %" in told[1]
+    page = page_of([run])
+    assert page.index("Learned for, on unseen rows") < page.index("Accuracy on unseen rows")
 
 
 def test_the_formula_of_each_length_comes_with_its_figures_and_its_command():

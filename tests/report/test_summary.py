@@ -13,7 +13,7 @@ from dnfscale.core.vocabulary import IsTrue, Vocabulary
 from dnfscale.export.text import export_text
 from dnfscale.report.summary import explain, write_summary
 from dnfscale.report.wording import doubt_words
-from dnfscale.results.method import FrontierPoint
+from dnfscale.results.method import FrontierPoint, Objective
 from dnfscale.results.result import Result, parse_result
 from tests.judges import tally
 from tests.report.runs import distill_run, labels_run, paper_run, plain_run, sized_run
@@ -251,12 +251,16 @@ def with_frontier(**figures: Any) -> str:
         metrics=figures,
         shown=True,
     )
-    ideal = changed(found.ideal, frontier=(point,))
+    return summary_of(changed(found, methods={"ideal": changed(found.ideal, frontier=(point,))}))
+
+
+def summary_of(found: Result) -> str:
+    """Return the summary of a study."""
     no_rows = tally(np.zeros((0, 1), dtype=np.bool_), np.zeros(0, dtype=np.bool_))
     tau = Vocabulary((IsTrue("a", "a", True),))
     out = io.StringIO()
     model = Model("y", (True,), tau, Dnf((Term(1, 1),)), no_rows)
-    write_summary(changed(found, methods={"ideal": ideal}), [model], "runs/job", out)
+    write_summary(found, [model], "runs/job", out)
     return out.getvalue()
 
 
@@ -265,6 +269,27 @@ def test_the_first_accuracy_is_that_of_formulas_of_the_length_shown():
     first = told.index("78.6 % ± 1.0 over 10 test folds: formulas of at most 8 conditions")
     assert first < told.index("procedure  90.0 % ± 2.5: the length chosen anew in each fold")
     assert "Beware" not in told
+
+
+def test_the_first_figure_is_of_what_formulas_were_learned_for():
+    found = result(folds=10)
+    point = FrontierPoint(
+        literals_mean=7.5,
+        literals=8,
+        accuracy_mean=0.725,
+        accuracy_std=0.07,
+        objective_mean=0.612,
+        objective_std=0.04,
+        terms_mean=2.0,
+        shown=True,
+    )
+    goal = Objective(
+        name="balanced_accuracy", beta=None, threshold=None, mean=0.6, std=0.05, constant_mean=0.5
+    )
+    ideal = changed(found.ideal, frontier=(point,), objective=goal)
+    told = summary_of(changed(found, methods={"ideal": ideal}))
+    first = told.index("objective  61.2 % ± 4.0 balanced accuracy over 10 test folds: formulas of")
+    assert first < told.index("60.0 % ± 5.0 by the") < told.index("accuracy   72.5 %")
 
 
 @pytest.mark.parametrize(

@@ -32,7 +32,7 @@ from dnfscale.report.wording import (
     summary_words,
     used_words,
 )
-from dnfscale.results.method import Method
+from dnfscale.results.method import Method, Objective
 from dnfscale.results.record import label_text
 from dnfscale.results.result import Result
 from dnfscale.spec.registry import BLACK_BOX
@@ -293,6 +293,18 @@ def _key_figures(view: RunView) -> Html | None:
     return figures(entries)
 
 
+def _learned_for(
+    result: Result, ideal: Method, objective: Objective, reached: float
+) -> tuple[str, Child, Child]:
+    """Return how good formulas are at what they were learned for: of the length shown, if known."""
+    point = ideal.shown_point
+    if point is None or point.objective_mean is None:
+        return "Learned for", share(reached), objective_words(objective)
+    spread = _spread(result, ideal, point.objective_std)
+    words = f"{objective_words(objective)}: {length_bound(point)}, {spread}"
+    return "Learned for, on unseen rows", share(point.objective_mean), words
+
+
 def _goodness(result: Result) -> list[tuple[str, Child, Child]]:
     """Return how good a formula is: faithful to the classifier that it explains, and accurate."""
     ideal = result.ideal
@@ -313,6 +325,8 @@ def _goodness(result: Result) -> list[tuple[str, Child, Child]]:
         )
     if ideal.accuracy_mean is not None:
         point = ideal.shown_point
+        if ideal.objective is not None and ideal.objective.mean is not None:
+            entries.append(_learned_for(result, ideal, ideal.objective, ideal.objective.mean))
         name = "Accuracy of the formula" if result.explains else "Accuracy on unseen rows"
         if point is not None:
             reached = share(point.accuracy_mean)
@@ -322,10 +336,6 @@ def _goodness(result: Result) -> list[tuple[str, Child, Child]]:
         entries.append(
             (name, share(ideal.accuracy_mean), _spread(result, ideal, ideal.accuracy_std))
         )
-        if ideal.objective is not None and ideal.objective.mean is not None:
-            entries.append(
-                ("Learned for", share(ideal.objective.mean), objective_words(ideal.objective))
-            )
     elif not result.explains and ideal.training_accuracy is not None:
         entries.append(
             ("Accuracy, learning rows", share(ideal.training_accuracy), "not tested on others")
