@@ -242,8 +242,8 @@ def _rows_alike(model: Model, explanation: Explanation) -> str:
 
 
 _AGAINST = (
-    "the formula answers against them, to be shorter or because similar types with more "
-    "rows say otherwise"
+    "the formula answers against them, to be shorter or because similar combinations with "
+    "more rows say otherwise"
 )
 
 
@@ -278,14 +278,14 @@ def _seen_words(model: Model, n: int, c: int) -> str:
         share = f"{count_words(model, c)} of them ({_percent(c, n)})"
         return f"{count_words(model, n)} {of}; {share} had {_label_words(model)}"
     if model.types == "lines":
-        return f"none {of}; where lines hold together that never did, the formula alone decides"
+        return f"none {of}; for this combination of lines the formula alone decides"
     if model.types == "signs":
-        return f"none {of}; for so many signs the formula alone decides"
+        return f"none {of}; for this number of signs the formula alone decides"
     if model.unseen == "negative":
-        return f"none {of}; for types without rows the formula says no"
+        return f"none {of}; for combinations without rows the formula says no"
     if model.unseen == "follow":
-        return f"none {of}; for types without rows the formula follows similar ones"
-    return f"none {of}; for types without rows the formula says whatever makes it shortest"
+        return f"none {of}; for combinations without rows the formula follows similar ones"
+    return f"none {of}; for combinations without rows the formula says whatever makes it shortest"
 
 
 def _label_words(model: Model) -> str:

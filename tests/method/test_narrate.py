@@ -51,7 +51,7 @@ def test_an_accepted_row_is_told_its_line_its_like_and_the_way_out():
         "The smallest change that turns the answer to no:\n"
         "  age ≤ 38, instead of age = 52\n"
         "It would then be like\n"
-        "  none of the 100 rows learned from; for types without rows the formula says no\n"
+        "  none of the 100 rows learned from; for combinations without rows the formula says no\n"
     )
 
 
@@ -70,7 +70,7 @@ def test_a_row_is_told_what_settles_the_answer_of_a_formula_of_bounded_size():
         "     here: not smoker, colour = green\n"
         "\n"
         "Rows like this one (age > 38, not smoker, colour not in {blue, red}):\n"
-        "  none of the 100 rows learned from; for types without rows the formula says "
+        "  none of the 100 rows learned from; for combinations without rows the formula says "
         "whatever makes it shortest\n"
         "\n"
         "The smallest change that turns the answer to yes:\n"
@@ -99,7 +99,7 @@ def test_a_rejected_row_is_told_where_each_line_fails_and_the_way_out():
         "  2. asks for colour = blue, but colour = red\n"
         "\n"
         "Rows like this one (age ≤ 38, not smoker, colour = red):\n"
-        "  none of the 100 rows learned from; for types without rows the formula says no\n"
+        "  none of the 100 rows learned from; for combinations without rows the formula says no\n"
         "\n"
         "The smallest change that turns the answer to yes:\n"
         "  colour = blue, instead of colour = red\n"
@@ -150,7 +150,7 @@ def test_a_constant_formula_has_no_reasons_and_no_way_out(terms, word):
 def test_types_not_seen_under_dont_care_are_said_to_be_free():
     text = write(replace(MODEL, unseen="dont_care"), explain_type(MODEL, 0b0100))
     assert (
-        "none of the 100 rows learned from; for types without rows the formula says "
+        "none of the 100 rows learned from; for combinations without rows the formula says "
         "whatever makes it shortest"
     ) in (text)
 
