@@ -14,7 +14,7 @@ from fractions import Fraction
 from dnfscale.core.model import Model
 from dnfscale.engine.api import Engine
 from dnfscale.learn.count import COUNT_CHOSEN, Chosen, Counted, count_chosen, prefix_counts
-from dnfscale.learn.lengths import Candidate
+from dnfscale.learn.lengths import Candidate, writes_steps
 from dnfscale.learn.line import (
     Learned,
     LearnedFold,
@@ -86,6 +86,8 @@ def grow_formulas(learned: LearnedTargets, spec: LearnSpec, engine: Engine) -> l
 def plan_frontier(layout: Layout) -> Iterator[PlannedPhase]:
     """Yield the phases of grow_formulas."""
     yield layout.scan(COUNT_CHOSEN)
+    if layout.spec.by_length and not writes_steps(layout.spec):
+        return
     formulas = 1 if layout.spec.by_length else layout.folds
     quick = replace(layout, spec=_quickly(layout.spec))
     yield plan_writing(quick, formulas * layout.spec.max_ell)

@@ -91,7 +91,7 @@ def decide(
     if "attributes" in spec.search:
         steps = {place: best_step(own) for place, own in swept.items()}
         counted = _count_steps(kept, rankings, _shortened_or_all(swept, spec), engine)
-        if _writes_steps(spec):
+        if writes_steps(spec):
             for place, written in _write_steps(counted, rankings, swept, spec, engine).items():
                 candidates[place] += written
         best = {place: counted[place, step.rank] for place, step in steps.items()}
@@ -114,7 +114,7 @@ def plan_lengths(layout: Layout) -> Iterator[PlannedPhase]:
     """Yield the phases of choosing by length."""
     if "attributes" in layout.spec.search:
         yield layout.scan(COUNT_CHOSEN)
-        if _writes_steps(layout.spec):
+        if writes_steps(layout.spec):
             yield plan_writing(layout, layout.folds * layout.spec.max_ell)
         yield plan_shortening(layout)
     if "terms" in layout.spec.search:
@@ -156,7 +156,7 @@ def _within_budget(candidate: Candidate, spec: LearnSpec) -> bool:
     )
 
 
-def _writes_steps(spec: LearnSpec) -> bool:
+def writes_steps(spec: LearnSpec) -> bool:
     """Return whether the types of every step are written as they are: where there is no budget.
 
     Where there is one, what is as good in fewer conditions is on the curve of shortened types, and
@@ -181,7 +181,7 @@ def _shortened_or_all(
     return {
         (place, step.rank): Chosen(place, step.attributes)
         for place, own in swept.items()
-        for step in (own.sweep.steps if _writes_steps(spec) else (best_step(own),))
+        for step in (own.sweep.steps if writes_steps(spec) else (best_step(own),))
     }
 
 

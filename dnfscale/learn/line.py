@@ -33,7 +33,7 @@ from dnfscale.learn.choose import choose_ells, objective_of, plan_choosing
 from dnfscale.learn.count import COUNT_CHOSEN, Chosen, Counted, count_chosen
 from dnfscale.learn.dropped import Warn, silent
 from dnfscale.learn.keeping import KeptRows, keep_rows, plan_keeping
-from dnfscale.learn.lengths import Decision, decide, plan_lengths
+from dnfscale.learn.lengths import Decision, decide, plan_lengths, writes_steps
 from dnfscale.learn.phases import Layout, PlannedPhase
 from dnfscale.learn.places import Place, first_part
 from dnfscale.learn.rank import Rankings, draw_rows, plan_ranking, rank_attributes
@@ -297,7 +297,8 @@ def plan_line(layout: Layout) -> Iterator[PlannedPhase]:
     if layout.spec.by_length:
         yield from plan_lengths(layout)
     yield layout.scan(COUNT_CHOSEN)
-    yield plan_writing(layout, layout.folds)
+    if not layout.spec.by_length or writes_steps(layout.spec):
+        yield plan_writing(layout, layout.folds)
 
 
 def fold_model(fold: LearnedFold, learned: Learned, spec: LearnSpec) -> Model:
