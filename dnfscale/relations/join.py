@@ -409,7 +409,10 @@ def known_keys(array: Any, path: str, column: str) -> Any:
             f"{path}: expected a key in every row, but {column!r} is missing in some; "
             "leave such rows out"
         )
-    return plain(array)
+    try:
+        return plain(array)
+    except DataError as error:
+        raise DataError(f"{path}: column {column!r}: {error.message}") from error
 
 
 def moments(array: Any, unit: str) -> Any:

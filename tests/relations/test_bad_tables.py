@@ -17,6 +17,15 @@ def _cast(name, kind):
     return change
 
 
+def _huge(name):
+    def change(table):
+        values = [2**63 + 5, *table.column(name).to_pylist()[1:]]
+        place = table.column_names.index(name)
+        return table.set_column(place, name, pa.array(values, pa.uint64()))
+
+    return change
+
+
 def _missing(name):
     def change(table):
         values = [None, *table.column(name).to_pylist()[1:]]
@@ -35,6 +44,7 @@ def _same(table):
     [
         (_same, _cast("person", pa.string()), DataError, "'person' holds text, and 'id' of"),
         (_cast("id", pa.float64()), _same, DataError, "keys must be whole numbers or text, but"),
+        (_huge("id"), _same, DataError, "people: column 'id': expected numbers of at most 64 bits"),
         (_missing("id"), _same, DataError, "expected a key in every row, but 'id' is missing"),
         (_same, _missing("person"), DataError, "but 'person' is missing in 1 of 500"),
         (_same, lambda t: t.slice(0, 0), DataError, "rows in the related table 'visits'"),
