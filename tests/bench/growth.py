@@ -29,7 +29,11 @@ def measure_study(
 ) -> Outcome:
     """Measure the study of a part of the rows, changed in one way."""
     folder = synthetic_folder(setting, setting.rows // divisor)
-    everywhere: Overrides = {"data.path": str(folder), "cluster.memory_limit": "1GiB"}
+    everywhere: Overrides = {
+        "data.path": str(folder),
+        "cluster.memory_limit": "1GiB",
+        "folds.outer": setting.folds,
+    }
     return measure_learn(SPEC, setting, {**everywhere, **(overrides or {})})
 
 

@@ -25,6 +25,8 @@ class Setting:
     """The kind of cluster: local, or serial in the ordinary tests."""
     paper_spec: Path = ROOT / "jobs" / "paper" / "covertype.toml"
     """The study of a dataset of the paper."""
+    folds: int = 10
+    """Folds of the studies that are measured at several sizes."""
     ell: int = 10
     """Attributes of the type tables to minimize."""
     simplify_cap_s: float = 60.0

@@ -67,7 +67,7 @@ def tiny(tmp_path_factory: pytest.TempPathFactory) -> Setting:
     folder = tmp_path_factory.mktemp("bench")
     spec = folder / "small.toml"
     spec.write_text(SMALL_PAPER_SPEC, encoding="utf-8")
-    return Setting(folder, rows=ROWS, cluster="serial", paper_spec=spec, ell=4)
+    return Setting(folder, rows=ROWS, cluster="serial", paper_spec=spec, folds=2, ell=4)
 
 
 @pytest.fixture(autouse=True)
