@@ -17,7 +17,13 @@ from dnfscale.report.cards.certificate import certified_words, theorem_words
 from dnfscale.report.cards.formula import Line
 from dnfscale.report.formats import Cell, Table, markdown_text, to_markdown
 from dnfscale.report.markup import Html, element
-from dnfscale.report.measured import interval_text, metric_heading, metric_text, slice_table
+from dnfscale.report.measured import (
+    interval_text,
+    metric_heading,
+    metric_text,
+    round_share,
+    slice_table,
+)
 from dnfscale.report.parts import Place, Section, table
 from dnfscale.report.parts import card as page_card
 from dnfscale.report.run import FormulaView, RunView
@@ -115,7 +121,7 @@ def _line_text(line: Line, formula: FormulaView) -> str:
         return words
     n, part = line.support.n, line.support.c / line.support.n
     rows = f"weight {amount(n)}" if line.support.weighted else f"{amount(n)} rows"
-    return f"{words} ({rows}, {100 * part:.0f} % {formula.counted})"
+    return f"{words} ({rows}, {round_share(part)} {formula.counted})"
 
 
 def _data(view: RunView) -> Iterator[Piece]:

@@ -57,6 +57,21 @@ def exact_text(name: str, value: float, *, digits: int) -> str:
     return f"{number:.{digits}g}{unit}".replace("-", "−")
 
 
+RARE_SHARE = 0.05
+"""Of a smaller share, a whole percent says too little."""
+
+
+def round_share(value: float) -> str:
+    """Write a share in whole percent; one near none or all of the rows, where a percent matters,
+    with a decimal.
+    """
+    if value in (0, 1) or RARE_SHARE <= value <= 1 - RARE_SHARE:
+        return f"{100 * value:.0f} %"
+    if value < 0.0005:
+        return "under 0.1 %"
+    return "over 99.9 %" if value > 0.9995 else f"{100 * value:.1f} %"
+
+
 def interval_text(name: str, ends: tuple[float, float] | None) -> str:
     """Write an interval; an empty text where there is none."""
     if ends is None:

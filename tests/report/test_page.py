@@ -39,6 +39,7 @@ from dnfscale.report.cards.formula import (
     chip,
     condition,
     conditions,
+    evidence,
     exact_value,
     grouped,
     shown_formula,
@@ -46,6 +47,7 @@ from dnfscale.report.cards.formula import (
 from dnfscale.report.cards.lengths import by_length, lengths_table
 from dnfscale.report.charts import Axis, difference_axis, log_axis
 from dnfscale.report.markup import Html, element, name_of
+from dnfscale.report.measured import round_share
 from dnfscale.report.parts import Place
 from dnfscale.report.style import SCRIPT
 from dnfscale.report.wording import (
@@ -652,6 +654,18 @@ def test_the_answer_comes_first_in_plain_words():
             "One rule 79.0 %: no difference shown (the formula +5.0 points, 95 % interval −1.0 "
             "to +11.0)."
         ),
+    ]
+
+
+def test_shares_of_rare_rows_are_told_with_a_decimal():
+    told = str(evidence(Support(24_573, 75), "positive", (0.0021, 0.0042), 0.02)).replace(
+        "\xa0", " "
+    )
+    assert "24,573 rows, 0.3 % positive" in told
+    assert "interval 0.2 to 0.5 %" in told
+    assert "2.0 % of all found" in told
+    assert [round_share(value) for value in (0, 0.0001, 0.5, 0.951, 0.9999, 1)] == [
+        *("0 %", "under 0.1 %", "50 %", "95.1 %", "over 99.9 %", "100 %")
     ]
 
 

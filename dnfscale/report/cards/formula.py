@@ -42,6 +42,7 @@ from dnfscale.method.words import (
     said_number,
 )
 from dnfscale.report.markup import Html, element, join, name_of
+from dnfscale.report.measured import RARE_SHARE, round_share
 from dnfscale.results.formula import Formula
 from dnfscale.results.formula import Line as RecordedLine
 from dnfscale.results.record import plain
@@ -380,7 +381,7 @@ def evidence(
     share = support.c / support.n if support.n else 0.0
     rows = f"{amount(support.n)} row{'s' * (support.n != 1)}"
     text = f"weight {amount(support.n)}" if support.weighted else rows
-    words = f"{text}, {100 * share:.0f} % {counted}" if support.n else f"{text} here"
+    words = f"{text}, {round_share(share)} {counted}" if support.n else f"{text} here"
     bar = element(
         "svg",
         element("rect", width="100%", height="100%", rx=3, class_="track"),
@@ -393,9 +394,10 @@ def evidence(
     within = None
     if interval and support.n:
         # Rounding must not narrow the interval.
-        low, high = math.floor(100 * interval[0]), math.ceil(100 * interval[1])
-        within = element("span", f"interval {low} to {high} %")
-    found = None if of_found is None else element("span", f"{100 * of_found:.0f} % of all found")
+        step = 10 if interval[1] < RARE_SHARE else 1
+        low, high = math.floor(100 * step * interval[0]), math.ceil(100 * step * interval[1])
+        within = element("span", f"interval {low / step:g} to {high / step:g} %")
+    found = None if of_found is None else element("span", f"{round_share(of_found)} of all found")
     said = [each for each in (within, found) if each is not None]
     beside = join(said[0], ", ", *said[1:]) if len(said) > 1 else join(*said)
     return element("span", element("span", words), bar, beside, class_="evidence")
