@@ -352,6 +352,7 @@ def test_a_row_may_be_longer_than_what_is_parsed_at_once(csv, out):
     assert rows_of(out) == {"a": [1, 2, 3], "b": ["y", long, "z"]}
 
 
+@pytest.mark.slow
 def test_a_csv_may_have_a_header_longer_than_what_is_looked_at(csv, out):
     names = [f"gene {i:06d} of the second run" for i in range(40_000)]
     cells = [f"{i % 7}" for i in range(40_000)]

@@ -34,6 +34,7 @@ def test_scikit_learn_finds_no_fault(parameters):
     assert_no_fault(IdealClassifier(profile="paper", max_dropped=1.0, **parameters))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("classifier", [IdealClassifier, FormulaSizeClassifier])
 def test_the_check_that_leaves_gaps_passes_without_any_parameter(classifier):
     # Of its 30 rows 9 have gaps, more than may be dropped.

@@ -53,6 +53,7 @@ def test_the_style_of_a_card_touches_nothing_outside_of_it(fitted):
     assert style.count("{") == style.count("}")
 
 
+@pytest.mark.slow
 def test_three_labels_and_a_formula_of_bounded_size_have_a_card_too(tumours):
     flowers = IdealClassifier(profile="paper", max_ell=2).fit(
         *load_iris(return_X_y=True, as_frame=True)

@@ -59,6 +59,7 @@ def read(model: Model) -> dict[str, Any]:
     return file
 
 
+@pytest.mark.slow
 def test_a_reader_of_rules_says_what_predict_says(case):
     [found] = answers(read(case.model), case.table.to_pylist())
     assert found == expected(case.model, case.table)

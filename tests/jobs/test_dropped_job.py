@@ -56,6 +56,7 @@ def test_validate_says_how_many_rows_will_be_dropped_and_reads_only_some(desk):
     assert ended.code == 3
 
 
+@pytest.mark.slow
 def test_a_python_study_warns_of_dropped_rows_and_refuses_too_many():
     with pytest.raises(DataError, match="max_dropped"):
         study(gappy(), "y", missing="drop", outer=2, max_ell=2)

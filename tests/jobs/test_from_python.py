@@ -17,6 +17,8 @@ from dnfscale.results.result import Result, read_result, result_text
 from tests.examples import adult_like
 from tests.jobs.running import Desk, keeping_signals
 
+pytestmark = pytest.mark.slow
+
 KEYS = {"max_ell": 4, "outer": 2, "missing": "indicator", "positive": [">50K"], "seed": 5}
 SPEC = """
 schema_version = 1

@@ -285,6 +285,7 @@ def test_a_table_whose_rows_all_weigh_nothing_has_no_rows_to_cut_by_time() -> No
         learn(in_parts(table, []), replace(SPEC, weight="w", time="t"), SerialEngine())
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=40)
 @given(drawn=grouped(), n_sites=st.integers(2, 5), by_group=st.booleans(), stratify=st.booleans())
 def test_each_site_is_tested_by_a_fold_that_learns_from_the_others(
@@ -322,6 +323,7 @@ def check_apart_inside(dealt: Dealt, groups: np.ndarray) -> None:
             assert not judged & set(groups[of_fold == TRAIN])
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=40)
 @given(drawn=grouped(), share=st.sampled_from([0.1, 0.25, 0.5]), by_group=st.booleans())
 def test_no_fold_learns_from_rows_that_are_held_out(
@@ -371,6 +373,7 @@ def cut_times(ticks: np.ndarray, befores: list[int]) -> list[int | None]:
     ]
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=80)
 @given(timed(), st.sampled_from([None, 2, 5]), st.booleans(), st.sampled_from([0.3, 0.5]))
 def test_no_test_row_is_earlier_than_a_training_row(

@@ -37,6 +37,7 @@ def _confusion(truth: Bools, answer: Bools, weights: Ints | None) -> Confusion:
     return Confusion.of_types(answer, weigh, np.where(truth, weigh, 0))
 
 
+@pytest.mark.slow
 @settings(max_examples=200, deadline=None)
 @given(scored_rows())
 def test_every_metric_equals_that_of_scikit_learn(table: Table) -> None:
@@ -86,6 +87,7 @@ def test_scores_of_parts_together_are_those_of_all_rows(table: Table, cut: int) 
     assert by_auc == by_precision == 0.0
 
 
+@pytest.mark.slow
 @settings(max_examples=200, deadline=None)
 @given(
     st.integers(2, 5).flatmap(

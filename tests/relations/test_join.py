@@ -54,6 +54,7 @@ def test_what_became_of_the_rows_is_counted(tmp_path):
     assert table.strays == sum(own not in keys for own in owners) > 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("text_keys", [False, True])
 def test_concepts_do_not_depend_on_files_pieces_buckets_or_blocks(tmp_path, monkeypatch, text_keys):
     people, visits = tables(3, text_keys=text_keys)
@@ -93,6 +94,7 @@ class _Killed(BaseException):
     pass
 
 
+@pytest.mark.slow
 def test_a_killed_join_goes_on_with_the_files_that_are_whole(tmp_path, monkeypatch):
     people, visits = tables(4)
     main, other = written(people, tmp_path / "people"), written(visits, tmp_path / "visits")

@@ -63,6 +63,7 @@ def test_the_script_answers_thousands_of_random_rows_alike(tmp_path):
     assert answered(file) == f"{750 * len(cases)} answered, 0 wrong"
 
 
+@pytest.mark.slow
 def test_a_search_that_takes_too_long_gives_the_same_change_in_both(tmp_path):
     tau = Vocabulary(tuple(Above(f"a{i}", f"a{i}", 0.5) for i in range(30)))
     rng = np.random.default_rng(0)

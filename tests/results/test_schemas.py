@@ -53,6 +53,7 @@ def case_models() -> list[str]:
     ]
 
 
+@pytest.mark.slow
 def test_a_study_and_a_check_keep_to_theirs():
     table = adult_like().slice(0, 500)
     found = study(

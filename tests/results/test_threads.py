@@ -39,6 +39,7 @@ for _ in range(int(sys.argv[1])):
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="processes are forked here")
 def test_threads_that_read_their_first_result_at_once_do_not_end_the_process():
     ended = subprocess.run(

@@ -176,6 +176,7 @@ print(documented_block())
 """
 
 
+@pytest.mark.slow
 def test_a_competitor_takes_one_module_from_the_spec_to_the_page(laid_desk):
     (laid_desk.path / "more").mkdir()
     (laid_desk.path / "more" / "neighbours.py").write_text(COMPETITOR)

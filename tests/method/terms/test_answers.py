@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
@@ -18,6 +19,7 @@ def same(one: AnswerCounts, other: AnswerCounts) -> bool:
     return np.array_equal(one.accepted, other.accepted) and np.array_equal(one.rows, other.rows)
 
 
+@pytest.mark.slow
 @given(st.data())
 def test_every_row_is_counted_in_its_cell_by_every_formula_that_accepts_it(choice):
     sample = choice.draw(made.samples(max_rows=150))
