@@ -15,6 +15,8 @@ SETS = (
     "breast_cancer",
     "adult drop",
     "adult indicator",
+    "adult lines",
+    "adult checklist",
     "hostile",
     "lines",
     "checklist",
@@ -34,6 +36,8 @@ def case(request: pytest.FixtureRequest) -> Case:
         return examples.breast_cancer()
     if name in ("hostile", "lines", "checklist", "mixed"):
         return getattr(examples, name)()
+    if name in ("adult lines", "adult checklist"):
+        return examples.adult_written(name.removeprefix("adult "))
     if name.startswith("adult"):
         return examples.adult(name.removeprefix("adult "))
     request.getfixturevalue("paper_data")

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from hypothesis import strategies as st
 
@@ -228,6 +229,24 @@ def adult(missing: str) -> Case:
     table = adult_like()
     spec = LearnSpec(target="income", positive=(">50K",), missing=missing, tolerance=0, outer=0)
     return Case(learned(table_source(table, "adult"), spec), disturbed(table))
+
+
+@cache
+def adult_written(kind: str) -> Case:
+    """A formula of lines, or a checklist, over the columns of adults."""
+    table = adult("indicator").table
+    columns = [name for name in table.column_names if name != "income"]
+    random = np.random.default_rng(22)
+    asked = [
+        (_asked(table, columns[place % len(columns)], random), bool(place % 3))
+        for place in range(12)
+    ]
+    positive = pc.fill_null(pc.equal(table.column("income").cast(pa.string()), ">50K"), False)
+    table = table.drop_columns(["income"]).append_column("y", positive)
+    if kind == "checklist":
+        return _counted(*formula_of([asked[:5]], [3]), table, "signs")
+    written = [asked[at : at + 3] for at in range(0, 12, 3)]
+    return _counted(*formula_of(written), table, "lines")
 
 
 @cache

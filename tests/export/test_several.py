@@ -8,6 +8,7 @@ from dataclasses import replace
 from functools import cache
 
 import duckdb
+import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
@@ -17,18 +18,19 @@ from dnfscale.core.formula import Dnf, Term
 from dnfscale.core.model import by_signs
 from dnfscale.errors import DataError, SpecError
 from dnfscale.estimators.saved import classifier_of
+from tests.examples import adult_like
 from tests.export.postgres import Postgres
 from tests.export.test_warehouses import by_sqlite
 from tests.judges import by_lines
 from tests.learn.test_classes import LABELS, rows
 
-KINDS = ("attributes", "lines", "checklists", "thresholds", "few")
+KINDS = ("attributes", "lines", "checklists", "thresholds", "few", "adults")
 
 
 @cache
 def learned(kind: str) -> tuple[IdealClassifier, pd.DataFrame]:
     """A classifier of three labels, and rows with gaps and values that nobody has seen."""
-    frame = rows(300, gaps=0.05)
+    frame = _adults() if kind == "adults" else rows(300, gaps=0.05)
     options = {"objective": "balanced_accuracy"} if kind == "thresholds" else {}
     n_rows = 40 if kind == "few" else 300
     seen = frame.sample(n_rows, random_state=1)
@@ -39,6 +41,14 @@ def learned(kind: str) -> tuple[IdealClassifier, pd.DataFrame]:
     if kind == "checklists":
         model = classifier_of([_as_checklist(own) for own in model.models_])
     return model, frame.drop(columns="y")
+
+
+def _adults() -> pd.DataFrame:
+    """Adults with three labels: who earns much, and of the others who works long."""
+    frame = adult_like().select(["age", "hours", "gain", "job", "sex", "income"]).to_pandas()
+    others = np.where(frame["hours"] > 42, "middle", "low")
+    frame["y"] = np.where(frame["income"] == ">50K", "high", others)
+    return frame.drop(columns="income").iloc[:900]
 
 
 def _as_checklist(model):
