@@ -123,7 +123,7 @@ def _write_accuracy(ideal: Method, tested: str, out: TextIO) -> None:
         return
     reached = spread(point.accuracy_mean, point.accuracy_std)
     words = f"{reached} {tested}: {length_bound(point)}, as this one"
-    print("", _filled("accuracy", words), sep="\n", file=out)
+    print(_filled("accuracy", words), file=out)
     print(_filled("procedure", f"{whole}: the length chosen anew in each fold"), file=out)
 
 
