@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from dnfscale.core.formula import Dnf, Term
 from dnfscale.errors import DataError
 from dnfscale.report import render_figures, render_report, report_run
+from dnfscale.report.measured import round_share
 from dnfscale.results.result import Result, parse_result, result_text
 from dnfscale.results.upgrade import parse_terms, upgraded
 from tests.report.pages import Document
@@ -144,9 +145,8 @@ def test_the_lines_of_weighted_folds_have_their_support_on_the_page():
     text = text_of(parse_result(old), first("weights", "model"))
     for fold in old["methods"]["ideal"]["folds"]:
         for count in fold["term_weights"]:
-            assert (
-                f"weight {count['n']:,.1f}, {100 * count['c'] / count['n']:.0f} % positive" in text
-            )
+            share = round_share(count["c"] / count["n"])
+            assert f"weight {count['n']:,.1f}, {share} positive" in text
     assert "interval" not in text.split("The formula of each fold")[-1].split("How stable")[0]
 
 
