@@ -88,7 +88,7 @@ def test_every_verb_that_writes_files_follows_the_umask(laid_desk, umask):
         },
         ("data", "relate", related, "joined"): {
             "joined",
-            "joined/part-00000.parquet",
+            "joined/part-00000-0000.parquet",
             "runs/.tables",
         },
         ("run", related): {"runs/related/model.json"},
