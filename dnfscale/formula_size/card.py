@@ -15,10 +15,11 @@ from dnfscale.report.markup import Html, element, name_of
 from dnfscale.report.own_parts import OwnParts
 from dnfscale.report.parts import Place, Section, card, figure, folded, table
 from dnfscale.report.run import RunView
-from dnfscale.report.summary import spread
+from dnfscale.report.summary import around
 from dnfscale.report.wording import count, share
 from dnfscale.results.formula import SizedFormula
 from dnfscale.results.method import Fold, Method
+from dnfscale.results.result import Result
 
 SIZE = Bound("size", "size of the formula", 3)
 _MOST_ROWS = 20
@@ -128,11 +129,11 @@ def families_card(place: Place, view: RunView, method: Method) -> Section | None
     )
 
 
-def summary_lines(method: Method) -> list[str]:
+def summary_lines(result: Result, method: Method) -> list[str]:
     """Return what the method came to, and its formula of all rows, for the end of a run."""
     if method.accuracy_mean is None:
         return []
-    mean = spread(method.accuracy_mean, method.accuracy_std)
+    mean = around(result, method.accuracy_mean, method.accuracy_std)
     lines = [f"by size    {mean} with formulas of size {method.size_mean:.1f} on average"]
     for found in method.sized_models:
         of_class = f", {visible(found.label_shown)}" if found.label_shown is not None else ""

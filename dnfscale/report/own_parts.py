@@ -26,7 +26,7 @@ class OwnParts:
     """A figure beside the sweep of the formula; None if there is nothing to draw."""
     charts: Callable[[Method], Mapping[str, Html]]
     """Charts for files of their own, by name."""
-    summary: Callable[[Method], Sequence[str]]
+    summary: Callable[[Result, Method], Sequence[str]]
     """Lines at the end of a run, which need not compare the method then."""
 
 

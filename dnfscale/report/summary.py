@@ -25,6 +25,7 @@ from dnfscale.report.wording import (
     objective_words,
     share,
     stability_words,
+    tested_words,
     used_words,
 )
 from dnfscale.results.formula import Formula
@@ -57,24 +58,25 @@ def write_summary(result: Result, models: Sequence[Model], folder: str, out: Tex
             sep="\n",
             file=out,
         )
-    tested = f"over {len(ideal.folds)} test folds"
+    tested = tested_words(result, ideal)
     if ideal.fidelity_mean is not None:
-        fidelity = spread(ideal.fidelity_mean, ideal.fidelity_std)
+        fidelity = around(result, ideal.fidelity_mean, ideal.fidelity_std)
         print(f"\nfidelity   {fidelity} {tested}: answers as the classifier", file=out)
         _write_truth(ideal, result.methods.get(BLACK_BOX), out)
     elif ideal.folds and ideal.accuracy_mean is not None:
         print(file=out)
         if ideal.objective is not None and ideal.objective.mean is not None:
-            _write_objective(ideal, ideal.objective, tested, out)
-        _write_accuracy(ideal, tested, out)
+            _write_objective(result, ideal, ideal.objective, out)
+        _write_accuracy(result, ideal, out)
         _write_metrics(ideal, _OF_LABELS if result.data.classes else _DECIDED_BY, out)
+        _write_gaps(result, ideal, out)
         frequent = "most" if result.data.classes else "more"
         majority = 100 * (result.majority_share or 0.0)
         words = f"{majority:.1f} % for always giving the {frequent} frequent answer"
         print(_filled("majority", words), file=out)
         _write_means(ideal, " a class" * (len(models) > 1), out)
         for own, method in own_parts(result):
-            for line in own.summary(method):
+            for line in own.summary(result, method):
                 print(line, file=out)
         _write_comparisons(result, out)
     elif ideal.training_accuracy is not None:
@@ -96,41 +98,44 @@ def _write_means(ideal: Method, a_class: str, out: TextIO) -> None:
         print(_filled("stability", stability_words(ideal)), file=out)
 
 
-def _write_objective(ideal: Method, objective: Objective, tested: str, out: TextIO) -> None:
+def _write_objective(result: Result, ideal: Method, objective: Objective, out: TextIO) -> None:
     """Write how good formulas are at what they were learned for: first those of the length of the
     one shown.
     """
-    whole = f"{spread(objective.mean or 0.0, objective.std)}"
+    whole = around(result, objective.mean or 0.0, objective.std)
     what = objective_words(objective)
     point = ideal.shown_point
     if point is None or point.objective_mean is None:
         words = f"{whole} {what}: learned for this"
     else:
-        reached = spread(point.objective_mean, point.objective_std)
-        words = f"{reached} {what} {tested}: {length_bound(point)}, as this one; {whole} by the "
-        words += "procedure; learned for this"
+        reached = around(result, point.objective_mean, point.objective_std)
+        words = f"{reached} {what} {tested_words(result, ideal)}: {length_bound(point)}, as this "
+        words += f"one; {whole} by the procedure; learned for this"
     if objective.constant_mean is not None:
         words += f"; always the same answer gives {share(objective.constant_mean)}"
     print(_filled("objective", words), file=out)
 
 
-def _write_accuracy(ideal: Method, tested: str, out: TextIO) -> None:
+def _write_accuracy(result: Result, ideal: Method, out: TextIO) -> None:
     """Write what formulas of the length of the one shown come to, and then the procedure."""
-    whole = spread(ideal.accuracy_mean or 0.0, ideal.accuracy_std)
+    tested = tested_words(result, ideal)
+    metric = ideal.metrics.get("accuracy")
+    ends = (None, None) if metric is None else (metric.low, metric.high)
+    whole = around(result, ideal.accuracy_mean or 0.0, ideal.accuracy_std, ends)
     point = ideal.shown_point
     if point is None:
         print(f"accuracy   {whole} {tested}", file=out)
         return
-    reached = spread(point.accuracy_mean, point.accuracy_std)
+    ends = point.low, point.high
+    reached = around(result, point.accuracy_mean, point.accuracy_std, ends)
     words = f"{reached} {tested}: {length_bound(point)}, as this one"
     print(_filled("accuracy", words), file=out)
-    print(_filled("procedure", f"{whole}: the length chosen anew in each fold"), file=out)
+    anew = "chosen anew in each fold" if result.n_folds > 1 else "chosen without these rows"
+    print(_filled("procedure", f"{whole}: the length {anew}"), file=out)
 
 
 def _write_metrics(ideal: Method, decided_by: Mapping[str, str], out: TextIO) -> None:
-    """Write the figures that people decide by, of all test rows, and the widest gap between the
-    values of each column that they are given for.
-    """
+    """Write the figures that people decide by, of all test rows."""
     point = ideal.shown_point
     figures = {name: metric.pooled for name, metric in ideal.metrics.items()}
     if point is not None and point.metrics:
@@ -143,12 +148,18 @@ def _write_metrics(ideal: Method, decided_by: Mapping[str, str], out: TextIO) ->
     ]
     if words:
         print(_filled("metrics", ", ".join(words)), file=out)
+
+
+def _write_gaps(result: Result, ideal: Method, out: TextIO) -> None:
+    """Write the widest gap between the values of each column that metrics are given for."""
+    # No interval says of weights what may be chance.
+    is_judged = result.data.weight is None
     for part in ideal.slices:
         widest = max(part.gaps, key=lambda gap: gap.difference, default=None)
         if widest is None or not widest.difference:
             continue
         low, high = (visible(value_text(value)) for value in (widest.lowest, widest.highest))
-        chance = "" if widest.certain else ", which may be chance"
+        chance = "" if widest.certain or not is_judged else ", which may be chance"
         print(
             f"by {visible(part.column)}: {metric_title(widest.metric)} differs by "
             f"{100 * widest.difference:.1f} points, lowest for {low}, highest for {high}{chance}",
@@ -239,9 +250,19 @@ def _write_truth(ideal: Method, box: Method | None, out: TextIO) -> None:
         print(f"{100 * box.accuracy_mean:.1f} % of the classifier", file=out)
 
 
-def spread(mean: float, deviation: float | None) -> str:
-    """Write a share with its deviation, in percent."""
-    return f"{100 * mean:.1f} % ± {100 * (deviation or 0.0):.1f}"
+_Ends = tuple[float | None, float | None]
+
+
+def around(result: Result, mean: float, deviation: float | None, ends: _Ends = (None, None)) -> str:
+    """Write a share with its deviation over folds, in percent; where that says nothing, with the
+    ends of its interval.
+    """
+    if result.has_spread:
+        return f"{share(mean)} ± {100 * (deviation or 0.0):.1f}"
+    low, high = ends
+    if low is None or high is None:
+        return share(mean)
+    return f"{share(mean)} ({100 * low:.1f} to {share(high)} at 95 %)"
 
 
 def _formula_text(model: Model) -> str:

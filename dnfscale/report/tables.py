@@ -343,7 +343,7 @@ def _fidelity(result: Result) -> Figure | None:
     ideal = result.ideal
     if ideal is None or ideal.fidelity_mean is None:
         return None
-    deviation = None if result.leaves_one_out else ideal.fidelity_std
+    deviation = ideal.fidelity_std if result.has_spread else None
     return Figure(
         100 * ideal.fidelity_mean, deviation=None if deviation is None else 100 * deviation
     )

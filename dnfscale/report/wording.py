@@ -163,7 +163,7 @@ def _sure_words(result: Result) -> str | None:
         if not is_of_point and _shown_objective(ideal) is not None:
             whose = "what the procedure reaches, which chooses the length anew in each fold,"
         words = f"With 95 % confidence, {whose} lies between {share(low)} and {share(high)}"
-    elif found and not result.leaves_one_out and objective is None:
+    elif found and result.has_spread and objective is None:
         words = f"Over {count(len(found), 'fold')} it went from {share(min(found))} to "
         words += share(max(found))
     else:
@@ -252,6 +252,17 @@ def _doubt_reason(result: Result, ideal: Method) -> str:
 
 _RARELY = 0.1
 """Answers that are right for fewer than this share of a class are doubtful."""
+
+
+def tested_words(result: Result, method: Method) -> str:
+    """Say on which rows a method was tested: in so many folds, or otherwise."""
+    folds = method.folds
+    if result.leaves_one_out:
+        return f"over {count(len(folds), 'row')}, each left out in turn"
+    if len(folds) == 1:
+        rows = folds[0].test_rows
+        return "on one test part" if rows is None else f"on one test part of {count(rows, 'row')}"
+    return f"over {count(len(folds), 'test fold')}"
 
 
 def length_bound(point: FrontierPoint) -> str:
@@ -541,6 +552,8 @@ def _tested_words(result: Result, ideal: Method) -> str:
             "the others: "
             f"{right:,} came out right, {share(mean)}."
         )
+    if len(accuracies) == 1:
+        return f"The procedure as a whole was right for {share(mean)} of the rows held out."
     opening = "Formulas learned this way, each tested on rows it had not seen,"
     if ideal.shown_point is not None:
         opening = (
@@ -571,7 +584,7 @@ def _fidelity_words(result: Result, ideal: Method) -> list[str]:
         ]
     found = [fold.fidelity for fold in ideal.folds if fold.fidelity is not None]
     mean = ideal.fidelity_mean
-    if result.leaves_one_out or not found:
+    if not result.has_spread or not found:
         words = (
             "Formulas learned without a row answered as the classifier does for "
             f"{share(mean)} of the rows."

@@ -212,9 +212,14 @@ class Result(Record, frozen=True, kw_only=True):
         positive = self.positive_share
         return None if positive is None else max(positive, 1 - positive)
 
+    @property
+    def has_spread(self) -> bool:
+        """Whether figures differ from fold to fold in a way that says something."""
+        return self.n_folds > 1 and not self.leaves_one_out
+
     def deviation(self, method: Method) -> float | None:
         """Return the deviation over folds; None if it says nothing."""
-        return None if self.leaves_one_out else method.accuracy_std
+        return method.accuracy_std if self.has_spread else None
 
 
 def result_text(result: Result) -> str:

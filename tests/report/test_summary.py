@@ -12,9 +12,10 @@ from dnfscale.core.model import Model
 from dnfscale.core.vocabulary import IsTrue, Vocabulary
 from dnfscale.export.text import export_text
 from dnfscale.report.summary import explain, write_summary
-from dnfscale.report.wording import doubt_words
+from dnfscale.report.wording import accuracy_words, doubt_words
 from dnfscale.results.method import FrontierPoint, Objective
 from dnfscale.results.result import Result, parse_result
+from dnfscale.results.slices import Gap, Slice
 from tests.judges import tally
 from tests.report.runs import distill_run, labels_run, paper_run, plain_run, sized_run
 
@@ -269,6 +270,61 @@ def test_the_first_accuracy_is_that_of_formulas_of_the_length_shown():
     first = told.index("78.6 % ± 1.0 over 10 test folds: formulas of at most 8 conditions")
     assert first < told.index("procedure  90.0 % ± 2.5: the length chosen anew in each fold")
     assert "Beware" not in told
+
+
+def held_out(*, rows: int = 168, weight: dict[str, Any] | None = None) -> Result:
+    """Return a study that tested one part of the rows, with a slice."""
+    found = result(folds=1, data={**DATA, **({} if weight is None else {"weight": weight})})
+    gap = Gap(
+        metric="sensitivity",
+        difference=0.481,
+        lowest="mid",
+        lowest_rows=20,
+        highest="old",
+        highest_rows=30,
+        certain=False,
+    )
+    point = FrontierPoint(
+        literals_mean=7.5,
+        literals=8,
+        accuracy_mean=0.786,
+        accuracy_std=0.0,
+        low=0.718,
+        high=0.841,
+        terms_mean=2.0,
+        shown=True,
+    )
+    ideal = changed(
+        found.ideal,
+        accuracy_std=0.0,
+        frontier=(point,),
+        slices=(Slice(column="grp", values=(), gaps=(gap,)),),
+        folds=(changed(found.ideal.folds[0], test_rows=rows, accuracy=0.9),),
+    )
+    return changed(found, methods={"ideal": ideal})
+
+
+def test_a_single_test_part_has_an_interval_and_no_spread_over_folds():
+    found = held_out()
+    told = summary_of(found)
+    assert "78.6 % (71.8 to 84.1 % at 95 %) on one test part of 168 rows: formulas of" in told
+    assert "procedure  90.0 %: the length chosen without these rows" in told
+    assert "±" not in told
+    assert "standard deviation" not in accuracy_words(found)
+    assert found.deviation(found.ideal) is None
+
+
+def test_of_weighted_rows_nothing_says_what_may_be_chance():
+    weight = {"column": "w", "unit": 1, "total": 900.0, "positive": 400.0, "rows_without": 0}
+    assert "highest for old, which may be chance" in summary_of(held_out())
+    assert "highest for old\n" in summary_of(held_out(weight=weight))
+
+
+def test_where_each_row_is_left_out_in_turn_no_spread_is_told():
+    found = result(folds=62)
+    folds = tuple(changed(fold, test_rows=1) for fold in found.ideal.folds)
+    told = summary_of(changed(found, methods={"ideal": changed(found.ideal, folds=folds)}))
+    assert "accuracy   90.0 % over 62 rows, each left out in turn\n" in told
 
 
 def test_the_first_figure_is_of_what_formulas_were_learned_for():

@@ -30,6 +30,7 @@ from dnfscale.report.wording import (
     objective_words,
     share,
     summary_words,
+    tested_words,
     used_words,
 )
 from dnfscale.results.method import Method, Objective
@@ -348,8 +349,8 @@ def _goodness(result: Result) -> list[tuple[str, Child, Child]]:
 
 
 def _spread(result: Result, method: Method, deviation: float | None) -> str:
-    if result.leaves_one_out or deviation is None:
-        return f"{count(len(method.folds), 'row')} left out in turn"
+    if deviation is None or not result.has_spread:
+        return tested_words(result, method)
     return f"± {100 * deviation:.1f} over {count(len(method.folds), 'fold')}"
 
 

@@ -83,8 +83,8 @@ def accuracy_card(place: Place, views: Sequence[RunView]) -> Section | None:
         "and one standard deviation "
         "around it."
     )
-    if any(result.leaves_one_out for result in results):
-        caption += " Where each fold is one row, there is no deviation to show."
+    if not all(result.has_spread for result in results):
+        caption += " Where one part was tested, or each fold is one row, there is none to show."
     if any(result.methods.get(BLACK_BOX) for result in results):
         caption += (
             " A classifier that is explained may have learned from the same rows, and "
