@@ -201,7 +201,7 @@ def _column(
         type=kind,
         missing=missing / table.n_rows,
         missing_rows=missing,
-        distinct=of_column.distinct,
+        distinct=subject.distinct,
         exact=of_column.sample.is_all,
         least=_told(of_column.least, subject.measure),
         greatest=_told(of_column.greatest, subject.measure),

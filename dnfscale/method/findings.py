@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -31,6 +31,8 @@ from dnfscale.results.check import Kind as FindingKind
 FEW_ROWS = 20
 """Of fewer rows, most of what stands out does so by chance."""
 MANY_CATEGORIES = 50
+_EQUAL = b"="
+"""What the signature of a column of numbers begins with that another may equal."""
 _NEARLY_ALL = 0.93
 """An estimated share from which on it may be that of all rows: three standard errors."""
 _UNEVEN = 0.15
@@ -42,7 +44,8 @@ TOO_MANY_CATEGORIES = 1_000
 _IDENTIFIER = re.compile(
     r"(?i:(^|[_\W])(id|ids|uuid|guid|key|no|nr|num|number|index|idx|rowid|row_number|record)$)|"
     r"(?<=[a-z])(Id|ID|Key|No|Number)$|(?i:^(id|uuid|guid|index|unnamed: ?0)([_\W]|$))|"
-    r"(?i:(^|[_\W])ssn([_\W]|$)|^(pid|patid|subjid|usubjid|patnr|custid|uid|idnum|rownames)$)",
+    r"(?i:(^|[_\W])ssn([_\W]|$)|^(pid|patid|subjid|usubjid|patnr|custid|uid|idnum|rownames|seqn|seqno)$)|"
+    r"(?i:^(case|visit|order|loan|event|stop|trip|trans|obs|sample|row|rec|hosp|school|family|house|hh)id$)",
 )
 _SUBJECT = re.compile(
     r"(^|[_\W])(patient|subject|person|customer|client|user|member|household|student|participant|"
@@ -127,6 +130,11 @@ class Subject:
         """The rows that have a value."""
         return self.n_rows - int(self.facts.missing.sum())
 
+    @property
+    def distinct(self) -> int:
+        """How many values it has; an estimate is no larger than the rows that have one."""
+        return min(self.facts.distinct, self.n_present)
+
     def counted(self, rows: Ints) -> tuple[npt.NDArray[Any], Ints]:
         """Return the values of the sampled rows and how many rows have each, given how often each
         row occurs.
@@ -144,14 +152,18 @@ class _Table:
     facts: TableFacts
     tells: Mapping[str, float]
     """How well each column alone orders the rows of two classes, from 0.5 on."""
-    copies: Mapping[str, tuple[str, bool]]
-    """The earlier column that a column copies, and whether their values are equal."""
+    copies: Mapping[str, tuple[str, _Likeness]]
+    """The earlier column that a column copies, and how far."""
 
     @property
     def classes(self) -> Ints:
         """The rows of each label."""
         return self.facts.label_rows[:-1]
 
+
+_Likeness = Literal["equal", "one_to_one", "reordered"]
+"""How columns are alike: in their values; or one value goes with one; the same of numbers that do
+not rise or fall together, so that a cut of one is none of the other."""
 
 Rule = Callable[[Subject, _Table], Finding | None]
 
@@ -273,7 +285,7 @@ def _share_alone(subject: Subject) -> float:
     # Sampled values do not show how many rows the others have; the number of all values does, but
     # with an error of some percent, so that near 1 the sample is the better judge.
     of_values = alone / len(totals)
-    of_rows = of_values * subject.facts.distinct / subject.n_present
+    of_rows = of_values * subject.distinct / subject.n_present
     return of_values if of_rows >= _NEARLY_ALL else of_rows
 
 
@@ -290,7 +302,7 @@ def _least(subject: Subject) -> float:
 
 
 def _constant(subject: Subject, _table: _Table) -> Finding | None:
-    n, distinct = subject.n_present, subject.facts.distinct
+    n, distinct = subject.n_present, subject.distinct
     missing = subject.n_rows - n
     if not n:
         return Finding(
@@ -321,21 +333,30 @@ def _constant(subject: Subject, _table: _Table) -> Finding | None:
     )
 
 
-def _copies(subjects: Sequence[Subject]) -> dict[str, tuple[str, bool]]:
+def _copies(subjects: Sequence[Subject]) -> dict[str, tuple[str, _Likeness]]:
     """Return the earlier column that each copying column copies, by the sampled rows."""
-    seen: dict[bytes, str] = {}
-    copies = {}
+    seen: dict[bytes, Subject] = {}
+    copies: dict[str, tuple[str, _Likeness]] = {}
     for subject in subjects:
         if subject.is_target or len(subject.values) < FEW_ROWS:
             continue
-        signatures = [(_equal_signature(subject), True), (_pattern_signature(subject), False)]
-        for signature, is_equal in signatures:
+        for signature in (_equal_signature(subject), _pattern_signature(subject)):
             if signature is None:
                 continue
-            if signature in seen and subject.name not in copies:
-                copies[subject.name] = (seen[signature], is_equal)
-            seen.setdefault(signature, subject.name)
+            earlier = seen.setdefault(signature, subject)
+            if earlier is not subject and subject.name not in copies:
+                copies[subject.name] = (earlier.name, _likeness(signature, earlier, subject))
     return copies
+
+
+def _likeness(signature: bytes, one: Subject, other: Subject) -> _Likeness:
+    if signature[:1] == _EQUAL:
+        return "equal"
+    if not one.role is other.role is Role.NUMBER:
+        return "one_to_one"
+    _, first = np.unique(one.values[~one.absent], return_index=True)
+    steps = np.diff(other.values[~other.absent][first].astype(np.float64))
+    return "one_to_one" if (steps > 0).all() or (steps < 0).all() else "reordered"
 
 
 def _codes(subject: Subject) -> tuple[Ints, int]:
@@ -358,7 +379,7 @@ def _equal_signature(subject: Subject) -> bytes | None:
     if _n_unusual(codes, n_values) < FEW_ROWS // 2:
         return None
     numbers = np.where(subject.absent, 0, subject.values.astype(np.float64) + 0.0)
-    return b"=" + numbers.tobytes() + subject.absent.tobytes()
+    return _EQUAL + numbers.tobytes() + subject.absent.tobytes()
 
 
 def _pattern_signature(subject: Subject) -> bytes | None:
@@ -380,10 +401,17 @@ def _n_unusual(codes: Ints, n_values: int) -> int:
 def _copy(subject: Subject, table: _Table) -> Finding | None:
     if subject.name not in table.copies:
         return None
-    other, is_equal = table.copies[subject.name]
+    other, likeness = table.copies[subject.name]
     rows = len(subject.values)
     where = f"all {rows:,} distinct rows" if table.facts.rows.is_all else f"{rows:,} sampled rows"
-    says = "equal to" if is_equal else "its values go one to one with those of"
+    says = "equal to" if likeness == "equal" else "its values go one to one with those of"
+    if likeness == "reordered":
+        return Finding(
+            kind="copy",
+            severity="note",
+            evidence=f"{says} {other!r} in {where}, but not in the same order",
+            advice="drop the one whose order says nothing, such as numbers that are names",
+        )
     return Finding(
         kind="copy",
         severity="warning",
@@ -728,7 +756,7 @@ def _dates(subject: Subject, _table: _Table) -> Finding | None:
 
 
 def _many_categories(subject: Subject, _table: _Table) -> Finding | None:
-    distinct = subject.facts.distinct
+    distinct = subject.distinct
     if not subject.is_text or distinct <= MANY_CATEGORIES:
         return None
     totals = subject.facts.sample.totals
@@ -745,7 +773,7 @@ def _many_categories(subject: Subject, _table: _Table) -> Finding | None:
 
 
 def _group(subject: Subject, _table: _Table) -> Finding | None:
-    distinct, n = subject.facts.distinct, subject.n_present
+    distinct, n = subject.distinct, subject.n_present
     if not (subject.is_text or subject.is_whole) or distinct < FEW_ROWS:
         return None
     is_subject = bool(_SUBJECT.search(subject.name))

@@ -237,6 +237,29 @@ def test_a_column_known_afterwards_is_a_leak_only_if_it_tells_most_and_its_name_
     assert "leak" not in kinds(checked({"duration": duration, "b": duration + 0.1}), "duration")
 
 
+def test_numbers_that_go_one_to_one_in_another_order_are_only_noted():
+    shuffled = np.array([0.0, 5.5, 1.5, 4.5, 3.5, 2.5])
+    check = checked({"code": CODES, "price": shuffled[CODES], "rises": CODES * 2.5 + 1})
+    assert kinds(check, "price")["copy"].severity == "note"
+    assert "not in the same order" in kinds(check, "price")["copy"].evidence
+    assert kinds(check, "rises")["copy"].severity == "warning"
+
+
+def test_no_more_values_are_told_than_there_are_rows():
+    n = 3_000
+    columns = {f"a{i}": RANDOM.permutation(10 * n)[:n] / 7 for i in range(12)}
+    table = pa.table({**columns, "y": np.arange(n) % 2})
+    found = check_source(in_parts(table, []), "y", SerialEngine())
+    assert all((column.distinct or 0) <= n for column in found.columns)
+
+
+@pytest.mark.parametrize("name", ["seqn", "SeqNo", "caseid", "visitid"])
+def test_names_of_numbers_that_are_given_to_rows_say_that_they_are_identifiers(name):
+    amounts = np.sort(RANDOM.permutation(100 * N)[:N]) ** 2
+    assert kinds(checked({name: amounts}), name)["identifier"].severity == "warning"
+    assert kinds(checked({"covid": amounts}), "covid")["identifier"].severity == "note"
+
+
 def test_where_one_class_is_nearly_all_rows_being_right_as_often_is_no_leak():
     y = np.arange(N) % 100 == 0
     assert "leak" not in kinds(checked({"a": flipped(y, 10)}, y), "a")

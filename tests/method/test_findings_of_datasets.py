@@ -43,8 +43,7 @@ FOUND = {
     "paper:german_credit": set(),
     "paper:heart_disease": SORTED,
     "paper:hepatitis": set(),
-    # Both are of the year of enrolment.
-    "paper:student_dropout": {("Marital_status", "codes"), ("GDP", "copy")},
+    "paper:student_dropout": {("Marital_status", "codes")},
     "paper:covertype": {
         *SORTED,
         *((f"Soil_Type{number}", "constant") for number in (1, 5, 14, 15, 37)),
