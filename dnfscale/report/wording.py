@@ -215,8 +215,8 @@ def dealing_words(dealing: Dealing) -> str:
 
 
 def doubt_words(result: Result) -> str | None:
-    """Say what a reader must know first: that a formula answers all rows alike, or nearly so; why,
-    and which key to try. None if there is nothing of the kind.
+    """Say what a reader must know first: that a formula answers all rows alike, or nearly so, or is
+    no better than that; why, and what to try. None if there is nothing of the kind.
     """
     ideal = result.ideal
     if ideal is None or len(ideal.models) != 1 or result.data.classes:
@@ -232,8 +232,28 @@ def doubt_words(result: Result) -> str | None:
     elif specificity is not None and specificity < _RARELY:
         doubt = f"Formulas of this length clear only {share(specificity)} of the negative test rows"
     else:
-        return None
+        return _futile_words(result, ideal)
     return f"{doubt}. {_doubt_reason(result, ideal)}"
+
+
+def _futile_words(result: Result, ideal: Method) -> str | None:
+    """Say that the same answer for all rows would be as good, if so."""
+    shown, objective = ideal.shown_point, ideal.objective
+    if objective is not None:
+        reached = objective.mean if shown is None else shown.objective_mean
+        constant, what = objective.constant_mean, f"reach {{}} {objective_words(objective)}"
+    else:
+        reached = ideal.accuracy_mean if shown is None else shown.accuracy_mean
+        tested = ideal.confusion if shown is None else shown.confusion
+        constant = None if tested is None else tested.majority
+        what = "are right for {} of the test rows"
+    if result.explains or reached is None or constant is None or reached > constant:
+        return None
+    return (
+        f"Formulas of this length {what.format(share(reached))}; the same answer for all rows "
+        f"comes to {share(constant)}. These columns tell little of the target, or the rows are too "
+        "few; try others, or more."
+    )
 
 
 def _doubt_reason(result: Result, ideal: Method) -> str:

@@ -30,6 +30,12 @@ class Confusion(Record, frozen=True, kw_only=True):
     def counted(self) -> int:
         return self.tp + self.fp + self.tn + self.fn
 
+    @property
+    def majority(self) -> float | None:
+        """The share of the rows for which the more frequent answer is right."""
+        positive = self.tp + self.fn
+        return max(positive, self.counted - positive) / self.counted if self.counted else None
+
     @classmethod
     def of_types(cls, accepted: Bools, n: Ints, c: Ints) -> Confusion:
         """Return how rows are answered: of type i there are n[i], c[i] of them positive."""

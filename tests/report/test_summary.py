@@ -13,6 +13,7 @@ from dnfscale.core.vocabulary import IsTrue, Vocabulary
 from dnfscale.export.text import export_text
 from dnfscale.report.summary import explain, write_summary
 from dnfscale.report.wording import accuracy_words, doubt_words
+from dnfscale.results.confusion import Confusion
 from dnfscale.results.method import FrontierPoint, Objective
 from dnfscale.results.result import Result, parse_result
 from dnfscale.results.slices import Gap, Slice
@@ -360,6 +361,35 @@ def test_a_formula_that_is_rarely_right_for_a_class_is_told_in_the_first_line(fi
     assert told.startswith("Beware: Formulas of this length ")
     assert said in told
     assert 'try formula.objective = "balanced_accuracy"' in told
+
+
+@pytest.mark.parametrize(("right", "is_told"), [(60, False), (57, True)])
+def test_a_formula_no_better_than_one_answer_for_all_is_told_in_the_first_line(right, is_told):
+    found = result(folds=10)
+    point = FrontierPoint(
+        literals_mean=2.0,
+        literals=2,
+        accuracy_mean=right / 100,
+        terms_mean=2.0,
+        confusion=Confusion(tp=30, fp=88 - right, tn=right - 30, fn=12),
+        shown=True,
+    )
+    told = doubt_words(changed(found, methods={"ideal": changed(found.ideal, frontier=(point,))}))
+    assert (told is not None) == is_told
+    assert (
+        told is None
+        or "57.0 % of the test rows; the same answer for all rows comes to 58.0" in told
+    )
+
+
+def test_a_formula_no_better_at_what_it_was_learned_for_than_one_answer_is_told():
+    goal = Objective(
+        name="balanced_accuracy", beta=None, threshold=None, mean=0.49, std=0.05, constant_mean=0.5
+    )
+    found = result(folds=10)
+    told = doubt_words(changed(found, methods={"ideal": changed(found.ideal, objective=goal)}))
+    assert told is not None
+    assert "reach 49.0 % balanced accuracy; the same answer for all rows comes to 50.0 %" in told
 
 
 def test_a_constant_formula_is_told_in_the_first_line():
