@@ -76,6 +76,8 @@ def evaluate_models(
     tested: TestedRows = engine.reduce(EVALUATE, source.partitions, scan, scan.merge)
     if asked.positive is None:
         _check_labels(tested, positives, target, source.path)
+    else:
+        _check_positive(tested, asked.positive, target)
     return _Evaluating(tuple(models), scan, tested).evaluation()
 
 
@@ -128,6 +130,15 @@ def _check_labels(
         f"{listed(sorted(tested.labels))}; convert them, or say with --positive which labels "
         "mean yes"
     )
+
+
+def _check_positive(tested: TestedRows, positive: Sequence[Scalar], target: str | None) -> None:
+    """Raise SpecError if no row of several labels has one that is said to mean yes."""
+    if len(tested.labels) > 1 and not set(positive) & set(tested.labels):
+        raise SpecError(
+            f"--positive must list labels of {target!r}, got {listed(list(positive))}; it has "
+            f"{listed(sorted(tested.labels))}"
+        )
 
 
 @dataclass(frozen=True, slots=True, eq=False)

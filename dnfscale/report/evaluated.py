@@ -170,7 +170,7 @@ def _metrics(evaluation: Evaluation) -> Table:
         )
         for name, value in evaluation.metrics.items()
     )
-    title = f"Metrics of the {evaluation.known:,} rows whose truth is known"
+    title = f"Metrics of {count(evaluation.known, 'row')} whose truth is known"
     return Table(title, ("Metric", "Value", "At 95 %"), rows)
 
 

@@ -176,6 +176,12 @@ def test_several_labels_have_the_metrics_of_their_joint_answers():
 @pytest.mark.parametrize(
     ("change", "asked", "error", "message"),
     [
+        (
+            {},
+            {"positive": ("maybe",)},
+            SpecError,
+            "--positive must list labels of 'y', got 'maybe'",
+        ),
         ({"y": "sick"}, {}, DataError, "got 'sick'; convert them, or say with --positive"),
         ({}, {"target": "z"}, SpecError, "--target must name a column of t, got 'z'"),
         ({}, {"slices": ("z",)}, SpecError, "--slices must list columns of t, but 'z' is none"),
