@@ -81,6 +81,13 @@ _MISSING_TEXTS = frozenset(
         ".",
         "..",
         "missing",
+        "k.a.",
+        "n.d.",
+        "#value!",
+        "#ref!",
+        "#div/0!",
+        "<na>",
+        "(null)",
     ]
 )
 _NEGATIVE_CODES = (-1, -7, -8, -9, -77, -88, -99, -777, -888, -999, -9999, -99999)
@@ -89,6 +96,10 @@ _NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?")
 _COMMA_NUMBER = re.compile(
     r"[+-]?(\d+|\d{1,3}([.' \u00a0\u202f]\d{3})+)(,\d+)?|[+-]?\d{1,3}(,\d{3})+(\.\d+)?"
 )
+_MEASURED = re.compile(
+    r"([€$£¥]?)\s*([+-]?[\d.,' \u00a0\u202f]*\d)\s*([%€$£¥°]?[^\W\d_]{0,5}[²³]?)"
+)
+"""A number with its unit, or the sign of a currency."""
 _DATE = re.compile(
     r"\d{4}[-/.]\d{1,2}[-/.]\d{1,2}([T ]\d{1,2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:?\d{2})?)?|"
     r"\d{1,2}[-/.]\d{1,2}[-/.](\d{4}|\d{2})([T ]\d{1,2}:\d{2}(:\d{2})?)?",
@@ -191,9 +202,7 @@ def _graded(findings: Iterator[Finding]) -> tuple[Finding, ...]:
 
 def _found(subject: Subject, table: _Table) -> Iterator[Finding]:
     if subject.is_target:
-        finding = _one_label(table)
-        if finding is not None:
-            yield finding
+        yield from filter(None, (_one_label(table), _spellings(subject, table)))
         return
     said: set[FindingKind] = set()
     for rule, unless in _RULES:
@@ -227,6 +236,37 @@ def _one_label(table: _Table) -> Finding | None:
         severity="error",
         evidence=f"the target has only {values}",
         advice="choose another target: there is nothing to tell apart",
+    )
+
+
+def folded(text: str) -> str:
+    """Return a text as it is read: whatever its case, and the spaces around and in it."""
+    return " ".join(text.split()).casefold()
+
+
+def _spellings(subject: Subject, _table: _Table) -> Finding | None:
+    """Find values that differ in case or spaces alone."""
+    sample = subject.facts.sample
+    if not (subject.is_text and sample.is_all):
+        return None
+    alike: dict[str, list[str]] = {}
+    for text in sorted(map(str, sample.values)):
+        alike.setdefault(folded(text), []).append(text)
+    several = [texts for texts in alike.values() if len(texts) > 1]
+    if not several:
+        return None
+    rows = dict(zip(map(str, sample.values), sample.totals.tolist(), strict=True))
+    # The values of which most rows are spelled otherwise than most.
+    worst = max(
+        several, key=lambda texts: sum(rows[t] for t in texts) - max(rows[t] for t in texts)
+    )
+    shown = ", ".join(f"{_shown(text)} in {rows[text]:,} rows" for text in worst)
+    more = f"; {len(several) - 1:,} more values are spelled in several ways" * (len(several) > 1)
+    return Finding(
+        kind="spellings",
+        severity="warning",
+        evidence=f"{shown} differ in case or spaces alone{more}",
+        advice="write them alike: now each is a value of its own",
     )
 
 
@@ -550,7 +590,7 @@ def _most_told(counts: Ints, table: _Table) -> tuple[int, float, float] | None:
 
 
 def _tells_nearly_all(right: float, majority: float) -> bool:
-    return right > 0.99 and 1 - right < (1 - majority) / 10
+    return right > 0.99 and 1 - right < (1 - majority) / 5
 
 
 def _right_words(right: float, majority: float, where: str) -> str:
@@ -699,7 +739,7 @@ def _text_numbers(subject: Subject, _table: _Table) -> Finding | None:
     comma = np.array([bool(_COMMA_NUMBER.fullmatch(text)) for text in texts])
     numbers, total = int(rows[plain | comma].sum()), int(rows.sum())
     if numbers < 0.95 * total:
-        return None
+        return _measured(subject, texts, rows)
     if all(map(str.isdigit, texts)) and _share_alone(subject) >= 0.95:
         return None  # digits of which nearly every row has its own: an identifier
     commas = int((comma & ~plain).sum())
@@ -716,6 +756,30 @@ def _text_numbers(subject: Subject, _table: _Table) -> Finding | None:
         f"{_shown(example)}",
         advice="write it as numbers, so that it can be cut (of a CSV, data.csv.decimal may help); "
         "as text every value is a category",
+    )
+
+
+def _measured(subject: Subject, texts: Sequence[str], rows: Ints) -> Finding | None:
+    """Find numbers that are all written with the same unit."""
+    parts = [_MEASURED.fullmatch(text) for text in texts]
+    of_unit: dict[tuple[str, str], int] = {}
+    for part, own in zip(parts, rows.tolist(), strict=True):
+        if part is not None and (part[1] or part[3]):
+            of_unit[part[1], part[3]] = of_unit.get((part[1], part[3]), 0) + own
+    unit, numbers = max(of_unit.items(), key=lambda found: found[1], default=(("", ""), 0))
+    total = int(rows.sum())
+    if not numbers or numbers < 0.95 * total:
+        return None
+    if unit[1].isalpha() and _share_alone(subject) >= 0.95:
+        return None  # a letter after numbers of which nearly every row has its own: an identifier
+    example = next(t for t, p in zip(texts, parts, strict=True) if p and (p[1], p[3]) == unit)
+    return Finding(
+        kind="text_numbers",
+        severity="warning",
+        evidence=f"{_share(numbers, total)} of its texts are numbers with the unit "
+        f"{''.join(unit)!r}, such as {_shown(example)}",
+        advice="write it as numbers without the unit, so that it can be cut; as text every value "
+        "is a category",
     )
 
 
@@ -763,10 +827,11 @@ def _many_categories(subject: Subject, _table: _Table) -> Finding | None:
     rare = float((totals < 10).mean())
     if rare < 0.5:
         return None
+    in_rare = totals[totals < 10].sum() >= 0.5 * totals.sum()
     about = "" if subject.facts.sample.is_all else "about "
     return Finding(
         kind="many_categories",
-        severity="warning" if distinct > TOO_MANY_CATEGORIES else "note",
+        severity="warning" if in_rare or distinct > TOO_MANY_CATEGORIES else "note",
         evidence=f"{about}{distinct:,} categories, {_share(rare, 1)} of them in fewer than 10 rows",
         advice="join rare categories, or drop it: each category becomes an attribute",
     )
@@ -802,6 +867,7 @@ _RULES: tuple[tuple[Rule, set[FindingKind]], ...] = (
     (_copy, {"constant", "identifier", "group"}),
     (_leak, {"constant", "identifier", "group"}),
     (_missing_codes, set()),
+    (_spellings, {"constant", "identifier", "group", "text_dates", "text_numbers"}),
     (_missing_in_one_class, {"constant", "leak"}),
     (_dates, set()),
     (_many_categories, {"identifier", "text_dates", "text_numbers", "group"}),

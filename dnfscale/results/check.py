@@ -30,6 +30,7 @@ Kind = Literal[
     "codes",
     "text_numbers",
     "text_dates",
+    "spellings",
     "dates",
     "many_categories",
     "group",

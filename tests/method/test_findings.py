@@ -141,6 +141,30 @@ COLUMNS: dict[str, tuple[str, str, dict[str, Any], dict[str, Any]]] = {
         {"a": [f"{v:.1f}".replace(".", ",") for v in NOISE]},
         {"a": [f"{v:.1f};" for v in NOISE]},
     ),
+    "numbers with a unit": (
+        "text_numbers",
+        "a",
+        {"a": replaced([f"{i % 90} cm" for i in IDS], 90, "?")},
+        {"a": [f"{i % 90} {'cm' if i % 9 else 'in'}" for i in IDS]},
+    ),
+    "shares in text": (
+        "text_numbers",
+        "a",
+        {"a": [f"{abs(v):.1f} %" for v in NOISE]},
+        {"a": [f"{i}a" for i in IDS]},
+    ),
+    "prices in text": (
+        "text_numbers",
+        "a",
+        {"a": [f"${1000 + i % 900:,}.50" for i in IDS]},
+        {"a": [f"{'$' if i % 9 else '€'}{1000 + i % 900:,}.50" for i in IDS]},
+    ),
+    "one value in two spellings": (
+        "spellings",
+        "a",
+        {"a": replaced(["m", "w"] * (N // 2), 30, " M")},
+        {"a": replaced(["m", "w"] * (N // 2), 30, "mm")},
+    ),
     "dates in text": (
         "text_dates",
         "a",
@@ -237,6 +261,21 @@ def test_a_column_known_afterwards_is_a_leak_only_if_it_tells_most_and_its_name_
     assert "leak" not in kinds(checked({"duration": duration, "b": duration + 0.1}), "duration")
 
 
+def test_labels_in_several_spellings_are_told_with_their_rows():
+    labels = np.where(Y, "Yes", "No").astype(object)
+    labels[np.flatnonzero(Y)[:7]] = "yes "
+    [finding] = checked({}, labels.tolist()).column("y").findings
+    assert (finding.kind, finding.severity) == ("spellings", "warning")
+    assert f"'Yes' in {Y.sum() - 7:,} rows, 'yes ' in 7 rows differ in case or" in finding.evidence
+
+
+def test_many_categories_are_more_than_a_note_where_most_rows_have_a_rare_one():
+    rare = [f"c{i % 300}" for i in IDS]
+    assert kinds(checked({"a": rare}), "a")["many_categories"].severity == "warning"
+    mostly = ["other" if i % 3 else text for i, text in enumerate(rare)]
+    assert kinds(checked({"a": mostly}), "a")["many_categories"].severity == "note"
+
+
 def test_numbers_that_go_one_to_one_in_another_order_are_only_noted():
     shuffled = np.array([0.0, 5.5, 1.5, 4.5, 3.5, 2.5])
     check = checked({"code": CODES, "price": shuffled[CODES], "rises": CODES * 2.5 + 1})
@@ -263,6 +302,12 @@ def test_names_of_numbers_that_are_given_to_rows_say_that_they_are_identifiers(n
 def test_where_one_class_is_nearly_all_rows_being_right_as_often_is_no_leak():
     y = np.arange(N) % 100 == 0
     assert "leak" not in kinds(checked({"a": flipped(y, 10)}, y), "a")
+
+
+def test_a_condition_that_finds_nearly_all_of_a_rare_class_is_a_leak():
+    y = np.arange(N) % 20 == 0
+    assert "leak" in kinds(checked({"a": flipped(y, 18)}, y), "a")
+    assert "leak" not in kinds(checked({"a": flipped(y, 20)}, y), "a")
 
 
 def test_a_target_of_one_label_is_an_error():

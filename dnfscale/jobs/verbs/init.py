@@ -24,7 +24,7 @@ from dnfscale.jobs.verbs.storage_options import (
     file_from,
     place_from,
 )
-from dnfscale.method.findings import RARE
+from dnfscale.method.findings import RARE, folded
 from dnfscale.report.wording import count
 from dnfscale.results.check import Check, ColumnCheck, Finding
 from dnfscale.results.record import Infinite, Label, label_text
@@ -119,7 +119,7 @@ def found_facts(
         target=target,
         labels=_labels_words(check),
         positive=chosen,
-        classes="all" if len(labels) > 2 and not positive else None,
+        classes="all" if len(labels) > 2 and not chosen else None,
         drop=[choice for choice in dropped.values() if choice is not None],
         group=group,
         categorical=categorical,
@@ -177,7 +177,8 @@ def _missing_words(columns: Sequence[ColumnCheck]) -> str:
     if worst is None or not worst.missing_rows:
         return "no value is missing"
     others = sum(column.missing_rows > 0 for column in columns) - 1
-    more = f", and {count(others, 'more column')} have gaps" if others else ""
+    have = "has" if others == 1 else "have"
+    more = f", and {count(others, 'more column')} {have} gaps" if others else ""
     return (
         f"{visible(worst.name)} has no value in {100 * worst.missing:.1f} % of the rows{more}; "
         f'"drop" would leave out at least {worst.missing_rows:,} rows'
@@ -234,7 +235,9 @@ def _positive(
 ) -> tuple[Scalar, ...] | None:
     """Return the labels that are asked for; the larger of two, if none is."""
     if not asked:
-        return (labels[-1],) if labels and len(labels) <= 2 else None
+        # Of more than two, those that differ in case or spaces alone are one.
+        found = _alike(labels) if len(labels) > 2 else [(label,) for label in labels]
+        return found[-1] if len(found) == 2 or len(labels) == 1 else None
     by_text = {str(label): label for label in labels}
     for text in asked:
         if text not in by_text:
@@ -247,6 +250,14 @@ def _positive(
             f"--positive must leave some label of {target!r} to be told from, got all of them"
         )
     return tuple(dict.fromkeys(by_text[text] for text in asked))
+
+
+def _alike(labels: Sequence[Scalar]) -> list[tuple[Scalar, ...]]:
+    """Return labels together that are spelled in several ways, in the order of their last."""
+    found: dict[Scalar, list[Scalar]] = {}
+    for label in labels:
+        found.setdefault(folded(label) if isinstance(label, str) else label, []).append(label)
+    return sorted(map(tuple, found.values()), key=lambda own: labels.index(own[-1]))
 
 
 def _labels_words(check: Check) -> str:

@@ -310,6 +310,15 @@ def test_of_three_labels_each_gets_a_formula_and_they_are_shown_with_their_rows(
     assert len(desk.model("t")["classes"]) == 3
 
 
+def test_labels_that_differ_in_case_or_spaces_alone_are_one(desk):
+    labels = np.where(Y, "Yes", "No").astype(object)
+    labels[::7] = [f"{label.lower()} " for label in labels[::7]]
+    spec, said = started(desk, {}, y=labels.tolist())
+    assert spec.values["data.positive"] == ("Yes", "yes ")
+    assert spec.values["data.classes"] == "two"
+    assert "differ in case or spaces alone" in said
+
+
 def test_a_label_can_be_named_as_positive(desk):
     spec, said = started(desk, {}, "--positive", "late", y=STAGES)
     assert (spec.values["data.classes"], spec.values["data.positive"]) == ("two", ("late",))
