@@ -7,12 +7,16 @@ first, and finds what that has made; a process that dies frees its place.
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import os
 import time
 from collections.abc import Callable, Iterator
 
 from dnfscale.spec.storage import is_remote
+
+try:
+    import fcntl
+except ImportError:  # Windows
+    fcntl = None  # type: ignore[assignment]
 
 _LOOK_S = 0.1
 
@@ -22,11 +26,11 @@ def in_turn(
     folder: str, watch: Callable[[], object], tell: Callable[[str], None]
 ) -> Iterator[None]:
     """Wait until no other process is at work in a folder, and keep others away meanwhile; a store
-    has no such turns.
+    has no such turns, and neither has Windows.
 
     The watch is called while it waits, and may end that by an exception.
     """
-    if is_remote(folder):
+    if fcntl is None or is_remote(folder):
         yield
         return
     lock = f"{folder}.lock"

@@ -74,6 +74,8 @@ class Dialect:
     related: Mapping[str, str] = field(default_factory=dict)
     """What related tables are called in this query, as it is written there."""
     remainder: Callable[[str, int], str] = lambda number, divisor: f"{number} % {divisor}"
+    truths: tuple[str, str] = ("FALSE", "TRUE")
+    """False and true as values by themselves."""
 
     def same(self, column: str, value: Value) -> str:
         """Write that a column has a value; NULL where it is missing."""

@@ -185,9 +185,9 @@ def _held(model: Model, dialect: Dialect) -> list[str]:
     _check_lookalikes(model, model.columns, dialect)
     known = kinds(model.tau)
     if not model.dnf.terms:
-        return ["FALSE"]
+        return [dialect.truths[False]]
     if any(not term.care for term in model.dnf.terms):
-        return ["TRUE"]
+        return [dialect.truths[True]]
 
     def told(i: int, holds: bool) -> str:
         return _condition(model.tau.attributes[i], holds, dialect, known)
@@ -207,11 +207,12 @@ def _held(model: Model, dialect: Dialect) -> list[str]:
         not holds_where_missing(attribute, holds) and not _never_null(attribute)
         for attribute, holds in asked
     )
+    never = dialect.truths[False]
     if len(terms) == 1:
-        return [f"COALESCE({terms[0]}, FALSE)" if may_be_null else f"({terms[0]})"]
+        return [f"COALESCE({terms[0]}, {never})" if may_be_null else f"({terms[0]})"]
     lines = [f"  {terms[0]}", *(f"  OR {term}" for term in terms[1:])]
     return (
-        ["COALESCE(", *lines[:-1], f"{lines[-1]},", "  FALSE", ")"]
+        ["COALESCE(", *lines[:-1], f"{lines[-1]},", f"  {never}", ")"]
         if may_be_null
         else ["(", *lines, ")"]
     )
@@ -237,7 +238,7 @@ def _line_as_read(line: Line, dialect: Dialect, known: dict[str, Kind]) -> str:
         for attribute, holds in map(_asked, line.literals)
     ]
     if line.at_least is None:
-        return " AND ".join(texts) or "TRUE"
+        return " AND ".join(texts) or dialect.truths[True]
     return f"{_sum(texts)} >= {line.at_least}"
 
 
@@ -262,11 +263,11 @@ def _asked(said: Said) -> tuple[Attribute, bool]:
             return Above("", column, None), holds
 
 
-def _line(term: Term, told: Callable[[int, bool], str]) -> str:
+def _line(term: Term, told: Callable[[int, bool], str], dialect: Dialect) -> str:
     """Write a line, in which NULL is as good as false."""
     literals = [told(i, holds) for i, holds in term.literals]
     if term.at_least is None:
-        return " AND ".join(literals) or "TRUE"
+        return " AND ".join(literals) or dialect.truths[True]
     return f"{_sum(literals)} >= {term.at_least}"
 
 
@@ -344,7 +345,7 @@ def _in_range(
     the negation.
     """
     if not cuts:
-        return "FALSE" if holds else "TRUE"
+        return dialect.truths[not holds]
     numbers = [
         dialect.quantity(cut) if isinstance(cut, Quantity) else dialect.number(cut) for cut in cuts
     ]
@@ -407,7 +408,7 @@ def _joint_answer(models: Sequence[Model], dialect: Dialect) -> list[str]:
 
 def _label(label: Scalar, dialect: Dialect) -> str:
     if isinstance(label, bool):
-        return "TRUE" if label else "FALSE"
+        return dialect.truths[label]
     return dialect.text(label) if isinstance(label, str) else dialect.number(label)
 
 
@@ -450,7 +451,7 @@ def _type_bits(model: Model, dialect: Dialect) -> list[str]:
     if model.types == "signs":
         [checklist] = model.dnf.terms
         return [told(i, holds) for i, holds in checklist.literals]
-    return [_line(line, told) for line in model.dnf.terms]
+    return [_line(line, told, dialect) for line in model.dnf.terms]
 
 
 def _unseen(model: Model, dialect: Dialect, left: Sequence[str]) -> list[str]:

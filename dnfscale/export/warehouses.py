@@ -21,6 +21,8 @@ from dnfscale.export.moments import snowflake_quantity, spark_quantity
 
 _LOWER_ASCII = str.maketrans(string.ascii_uppercase, string.ascii_lowercase)
 _MOST_DIGITS = 15
+_SQLITE_TRUTHS = ("0", "1")
+"""SQLite takes TRUE and FALSE for columns of these names, if there are some."""
 _SMALL = 1e-15
 _LARGE = 1e15
 
@@ -64,6 +66,10 @@ def _spark_part(column: str, part: Part) -> str:
         )
     field = {Unit.WEEKDAY: "DAYOFWEEK_ISO", Unit.HOUR: "HOUR", Unit.MONTH: "MONTH"}[part.unit]
     return f"EXTRACT({field} FROM {column})"
+
+
+def _sqlite_truth(column: str, value: bool, holds: bool) -> str:
+    return f"{column} {'IS' if holds else 'IS NOT'} {_SQLITE_TRUTHS[value]}"
 
 
 def _sqlite_text(value: str) -> str:
@@ -179,5 +185,7 @@ SQLITE = Dialect(
     place=standard_place,
     double="REAL",
     distinct="IS NOT",
+    is_truth=_sqlite_truth,
     greatest="MAX",
+    truths=_SQLITE_TRUTHS,
 )

@@ -21,9 +21,29 @@ from dnfscale.engine.limits import limit_behind
 from dnfscale.engine.streams import ClosedPipeError, require_stdout
 from dnfscale.errors import DnfscaleError, visible
 
+
+class _Word:
+    """What is said once, by whoever comes to it first."""
+
+    def __init__(self, action: Callable[[], None]) -> None:
+        self._action = action
+        self._turn = threading.Lock()
+        self._is_said = False
+
+    def say(self) -> None:
+        with self._turn:
+            if self._is_said:
+                return
+            self._is_said = True
+            # The job may be ending by itself meanwhile: its stream is closed, its folder gone.
+            # Whoever else waits for a word still gets it, and so does the next job.
+            with suppress(Exception):
+                self._action()
+
+
 _received: list[int] = []
-_told: list[Callable[[], None]] = []
-"""Called when a signal comes, the latest first."""
+_words: list[_Word] = []
+"""Said when a signal comes, the latest first."""
 _MANY = 4096
 """More signals than come between two commands."""
 
@@ -61,11 +81,15 @@ def telling(action: Callable[[], None]) -> Iterator[None]:
     """Call an action as soon as a signal comes: taking a cluster down, or a step of the main thread
     that cannot be interrupted, may take longer than people wait for a word.
     """
-    _told.append(action)
+    word = _Word(action)
+    _words.append(word)
     try:
         yield
     finally:
-        _told.remove(action)
+        if _received:
+            # The stack may unwind before the thread that listens has come to it.
+            word.say()
+        _words.remove(word)
 
 
 @cache
@@ -79,11 +103,8 @@ def _wakes() -> tuple[int, int]:
     def listen_for_ever() -> None:
         while number := woken.recv(1):
             if number[0] in (signal.SIGTERM, signal.SIGINT):
-                for action in tuple(reversed(_told)):
-                    # The job may be ending by itself meanwhile: its stream is closed, its folder
-                    # gone. Whoever else waits for a word still gets it, and so does the next job.
-                    with suppress(Exception):
-                        action()
+                for word in tuple(reversed(_words)):
+                    word.say()
 
     threading.Thread(target=listen_for_ever, name="signals", daemon=True).start()
     return wakes.detach(), woken.fileno()

@@ -96,6 +96,15 @@ def test_sqlite_takes_any_name(name):
     assert [row[-1] for row in found] == [0, 1, 0]
 
 
+@pytest.mark.parametrize("name", ["FALSE", "true"])
+def test_sqlite_takes_no_column_for_a_truth_value(name):
+    table = pa.table({name: ["x", None], "flag": [True, False]})
+    flag = Equals("a", "flag", True)
+    for model in (formula([flag], []), formula([flag], [[]]), single(flag), single(flag, False)):
+        found = by_sqlite(table, export_sql(model, "sqlite", "t"))
+        assert [bool(row[-1]) for row in found] == expected(model, table)
+
+
 def test_sqlite_tells_every_hostile_text_from_all_others():
     table = pa.table({"c": [*TEXTS, None]})
     listed = ", ".join(export_sql(single(Equals("a", "c", text)), "sqlite") for text in TEXTS)
@@ -150,7 +159,7 @@ def test_a_text_is_one_literal_on_one_line(dialect, text):
             "COALESCE(`x` > 2.5D AND NOT ISNAN(`x`), FALSE)",
             "((`x` <= 2.5D OR `x` IS NULL OR ISNAN(`x`)))",
         ),
-        ("sqlite", 'COALESCE("x" > 2.5, FALSE)', '(("x" <= 2.5 OR "x" IS NULL))'),
+        ("sqlite", 'COALESCE("x" > 2.5, 0)', '(("x" <= 2.5 OR "x" IS NULL))'),
     ],
 )
 def test_nan_is_above_nothing_in_the_words_of_each_engine(dialect, above, at_most):

@@ -112,7 +112,7 @@ def test_a_result_as_json_that_cannot_be_printed_is_an_error_but_its_files_are_t
 
 
 def test_the_exit_code_of_a_requirement_and_a_page_do_not_need_somebody_who_listens(finished):
-    asked = ("evaluate", "runs/job/model.json", "t.parquet", "--require", "accuracy=1.5")
+    asked = ("evaluate", "runs/job/model.json", "t.parquet", "--require", "accuracy=1")
     ended = redirected(finished, ">/dev/full", *asked, "--report", "page.html")
     assert (ended.code, ended.out) == (1, "")
     assert "required: " in ended.message
