@@ -11,20 +11,20 @@ from dnfscale.spec import checks, keys
 from dnfscale.spec.storage import file_path
 
 MOST_TABLES = 20
-_MOST_DAYS = 36_500
+MOST_DAYS = 36_500
 _MOST_WINDOWS = 12
 
 
 def _windows(value: Any) -> tuple[int, ...]:
     given = list(value) if checks.is_list(value) else [None]
     try:
-        days = tuple(checks.whole(1, _MOST_DAYS)(each) for each in given)
+        days = tuple(checks.whole(1, MOST_DAYS)(each) for each in given)
     except ValueError:
         days = ()
     if (given and not days) or len(set(days)) < len(days) or len(days) > _MOST_WINDOWS:
         raise ValueError(
             f"a list of at most {_MOST_WINDOWS} different whole numbers of days between 1 and "
-            f"{_MOST_DAYS:,}, such as [30, 365]"
+            f"{MOST_DAYS:,}, such as [30, 365]"
         )
     return tuple(sorted(days))
 

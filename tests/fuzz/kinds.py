@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from random import Random
 
-from tests.fuzz import models, results, specs, tables
+from tests.fuzz import lakes, models, related, results, specs, tables, texts, verbs
 from tests.fuzz.verdict import TIME_LIMIT_S, FuzzError, limited
 
 Files = dict[str, bytes]
@@ -29,8 +29,21 @@ KINDS = {
     "model": Kind(models.make, models.check),
     "result": Kind(results.make, results.check),
     "table": Kind(tables.make, tables.check),
+    "text": Kind(texts.make, texts.check),
+    "lake": Kind(lakes.make, lakes.check),
+    "related": Kind(related.make, related.check),
+    "verb": Kind(verbs.make, verbs.check),
 }
-SHARES = {"spec": 40, "model": 40, "result": 8, "table": 12}
+SHARES = {
+    "spec": 30,
+    "model": 30,
+    "result": 2,
+    "table": 6,
+    "text": 20,
+    "lake": 4,
+    "related": 4,
+    "verb": 4,
+}
 """Of a hundred inputs."""
 
 

@@ -11,9 +11,11 @@ from typing import Any
 import numpy as np
 
 from dnfscale.core.arrays import Scalar
+from dnfscale.core.concepts import OF_NUMBERS, Concept, Figure, Relation, RowTest, Sign
 from dnfscale.core.counts import TypeCounts
 from dnfscale.core.formula import Dnf, Term
 from dnfscale.core.model import Model
+from dnfscale.core.parts import ColumnName
 from dnfscale.core.quantities import Kind, Measure, Quantity
 from dnfscale.core.seen import SeenColumn
 from dnfscale.core.vocabulary import (
@@ -47,12 +49,21 @@ _MOST_ELL = 10
 _CUTS = (0, 1.5, 2**63, -(2**53) - 1, float("inf"), -float("inf"), 5e-324)
 
 
+FIRST = [
+    json.loads(file.read_text(encoding="utf-8"))
+    for file in sorted((Path(__file__).parents[1] / "results" / "first").glob("*-model.json"))
+]
+"""Model files that version 0.1.0 wrote."""
+
+
 def make(random: Random) -> Files:
     """Make a model file."""
-    model = any_model(random)
+    model = any_checklist(random) if random.random() < 0.15 else any_model(random)
     tree: Any = model_record(model)
     if random.random() < 0.1:
         tree = classes_record([model, any_model(random, model.target)])
+    if random.random() < 0.1:
+        tree = random.choice(FIRST)
     for _ in range(random.choice((0, 1, 1, 2))):
         tree = tree_spoiled(random, tree)
     if isinstance(tree, dict) and random.random() < 0.3:
@@ -120,7 +131,7 @@ def any_model(random: Random, target: str | None = None) -> Model:
     terms = []
     for _ in range(random.randrange(4)):
         care = random.randrange(1 << ell)
-        terms.append(Term(care, care & random.randrange(1 << ell)))
+        terms.append(_term(random, care, care & random.randrange(1 << ell)))
     other = {columns[0].swapcase()} - {columns[0]}
     model = Model(
         target=random.choice(TEXTS) if target is None else target,
@@ -137,6 +148,63 @@ def any_model(random: Random, target: str | None = None) -> Model:
     return replace(by_lines(model), answer=random.random() < 0.7)
 
 
+def any_checklist(random: Random) -> Model:
+    """Return a model that is one checklist, of whose signs its counts are."""
+    columns = random.sample([*TEXTS[:20], "a", "b", "c", "d"], random.randrange(3, 9))
+    attributes = [_attribute(random, f"{i}{column}", column) for i, column in enumerate(columns)]
+    ell = len(attributes)
+    every = (1 << ell) - 1
+    signs = sorted(random.sample(range(ell + 1), random.randrange(1, ell + 2)))
+    n = [random.choice((1, 2, 50, 2**40)) for _ in signs]
+    c = [random.randrange(count + 1) for count in n]
+    codes = [(1 << held) - 1 for held in signs]
+    return Model(
+        target=random.choice(TEXTS),
+        positive=(random.choice(("yes", 1, True)),),
+        tau=Vocabulary(tuple(attributes)),
+        dnf=Dnf((Term(every, random.randrange(1 << ell), random.randrange(2, ell)),)),
+        counts=TypeCounts(ell, *(np.array(values, dtype=np.int64) for values in (codes, n, c))),
+        missing=random.choice(("drop", "error", "indicator")),
+        types="signs",
+    )
+
+
+def _term(random: Random, care: int, value: int) -> Term:
+    """Return a line: now and then a checklist."""
+    n = care.bit_count()
+    if n < 3 or random.random() < 0.7:
+        return Term(care, value)
+    return Term(care, value, random.randrange(2, n))
+
+
+def _column(random: Random, column: str) -> ColumnName:
+    """Return a column of the table, or now and then one that says something of related rows."""
+    if random.random() < 0.85:
+        return column
+    timed = random.random() < 0.5
+    relation = Relation(
+        table=random.choice(("orders", *TEXTS)),
+        key=random.choice(TEXTS),
+        main_key=random.choice(TEXTS),
+        time="at" if timed else None,
+        as_of=random.choice((None, "now")) if timed else None,
+        zoned=timed and random.random() < 0.5,
+        id=random.choice((None, "id", *TEXTS)),
+    )
+    figure = random.choice([each for each in Figure if timed or each != Figure.LATEST])
+    where = tuple(
+        RowTest(random.choice(TEXTS), Sign.IS, random.choice((*TEXTS, True, 3)))
+        if random.random() < 0.5
+        else RowTest(
+            "n", random.choice((Sign.ABOVE, Sign.UP_TO)), random.choice((3, 0.5, -(2**53)))
+        )
+        for _ in range(random.randrange(3))
+    )
+    of = random.choice(("n", *TEXTS)) if figure in OF_NUMBERS else None
+    days = random.choice((None, 1, 30, 10**9)) if relation.as_of else None
+    return Concept(column, relation, figure, where, of, days, random.choice((None, 2, -400)))
+
+
 def _seen(random: Random, column: str) -> SeenColumn:
     missing = random.choice((0.0, 0.25, 1.0))
     if random.random() < 0.3:
@@ -146,7 +214,8 @@ def _seen(random: Random, column: str) -> SeenColumn:
     return SeenColumn(column, "int64", missing, *ends)
 
 
-def _attribute(random: Random, name: str, column: str) -> Attribute:
+def _attribute(random: Random, name: str, stored: str) -> Attribute:
+    column = _column(random, stored)
     match random.randrange(8):
         case 0:
             return Above(name, column, random.choice((None, *_CUTS)))

@@ -22,6 +22,7 @@ from tests.fuzz.verdict import attempt, demand
 
 ROOT = Path(__file__).parents[2]
 BASES = [path.read_bytes() for path in sorted((ROOT / "jobs").rglob("*.toml"))]
+_RELATED = {"name": "orders", "path": "t.parquet", "key": "k"}
 LIKELY: dict[str, tuple[Any, ...]] = {
     "schema_version": (1,),
     "kind": ("fit", "study", "distill", "suite"),
@@ -45,6 +46,32 @@ LIKELY: dict[str, tuple[Any, ...]] = {
         [{"spec": "job.toml", "seed": 3}],
     ),
     "name": ("job", "..", ".", "a/b", "-x", "CON", "x" * 300),
+    "profile": ("best", "paper", "worst"),
+    "labels": ({"x": {"title": "X", "unit": "kg"}}, {"x": {"values": {"a": "A"}}}, {"x": 3}),
+    "data.key": ("k", "y", "nothing"),
+    "data.as_of": ("at", "y"),
+    "data.related": (
+        [_RELATED],
+        [_RELATED, {**_RELATED, "name": "visits", "drop": ["n"], "id": "n"}],
+        [{**_RELATED, "time": "at", "windows": [30, 90]}],
+        [{**_RELATED, "windows": [0, -1, 2**63]}, "orders"],
+        [{"name": "orders", "unknown": [_RELATED]}],
+    ),
+    "relations.max_concepts": (0, 1, 400, 10**9),
+    "booleanize.at": ({"x": [1, 2]}, {"x": [2, 1]}, {"x": []}, {"x": "1"}),
+    "booleanize.parts": (["weekday", "hour"], {"x": ["month"]}, ["minute"], {"x": []}),
+    "select.search": (["terms"], ["attributes", "terms"], [], ["terms", "terms"]),
+    "formula.forms": (["checklist"], ["lines", "checklist"], []),
+    "formula.max_literals": (1, 40, "none", 501),
+    "folds.outer": (2, "leave-one-out", 10**9),
+    "folds.group": ("s", "y", "x", "nothing"),
+    "folds.time": ("x", "at"),
+    "folds.by": ("s", "x"),
+    "folds.holdout": (0.2, 0.0, 1.0),
+    "folds.test": ("t.parquet", "none.parquet"),
+    "report.slices": (["s"], ["s", "s"], ["y"]),
+    "report.check": (True,),
+    "data.protected": (["s"], ["y"]),
 }
 Files = dict[str, bytes]
 

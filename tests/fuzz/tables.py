@@ -5,6 +5,7 @@ and judged.
 from __future__ import annotations
 
 import io
+from collections.abc import Mapping
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -66,18 +67,23 @@ def make(random: Random) -> Files:
         "cluster": {"kind": "serial"},
     }
     files = {"job.toml": write_toml(document).encode()}
+    files["t.parquet"] = parquet_of(random, columns)
+    if random.random() < 0.4:
+        files["t.parquet"] = bits_flipped(random, files["t.parquet"])
+    return files
+
+
+def parquet_of(random: Random, columns: Mapping[str, Any]) -> bytes:
+    """Write columns as a file in some way; others, if their types cannot be written in it."""
     try:
-        files["t.parquet"] = _written(random, pa.table(columns))
+        return _written(random, pa.table(dict(columns)))
     except (pa.ArrowException, OSError, TypeError, ValueError):
-        # Not every type can be written with every option.
+        n_rows = len(next(iter(columns.values()), ()))
         sink = io.BytesIO()
         pq.write_table(
             pa.table({"x": list(range(n_rows)), "y": [i % 2 for i in range(n_rows)]}), sink
         )
-        files["t.parquet"] = sink.getvalue()
-    if random.random() < 0.4:
-        files["t.parquet"] = bits_flipped(random, files["t.parquet"])
-    return files
+        return sink.getvalue()
 
 
 def check(files: Files, folder: Path) -> None:

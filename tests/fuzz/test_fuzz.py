@@ -20,7 +20,16 @@ from tests.jobs.running import keeping_signals
 
 CORPUS = Path(__file__).parent / "corpus"
 CASES = sorted(f"{folder.parent.name}/{folder.name}" for folder in CORPUS.glob("*/*"))
-SHORT = {"spec": 60, "model": 60, "result": 6, "table": 15}
+SHORT = {
+    "spec": 60,
+    "model": 60,
+    "result": 6,
+    "table": 15,
+    "text": 12,
+    "lake": 4,
+    "related": 4,
+    "verb": 6,
+}
 """Inputs that every run of the tests tries; `python -m tests.fuzz` tries as many as it is told to.
 """
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from dnfscale.core.arrays import Scalar
-from dnfscale.core.concepts import Concept
+from dnfscale.core.concepts import Concept, Figure
 from dnfscale.core.parts import NAMES, ColumnName, Part, Unit, is_zone
 from dnfscale.core.quantities import Measure, Quantity, parse_measure, parse_quantity
 from dnfscale.core.vocabulary import (
@@ -36,6 +36,8 @@ def parse_attribute(value: Any, place: str) -> Attribute:
     given = table.get("value")
     if isinstance(column, Part):
         _check_part(column, test, given, place)
+    if isinstance(column, Concept):
+        _check_concept(column, test, table, place)
     if test in ("above", "between"):
         measure = (
             measure_in(table, place)
@@ -127,6 +129,29 @@ def _check_part(part: Part, test: str, given: Any, place: str) -> None:
         several = "a list of some" if test == "in" else "one"
         listed = ", ".join(names)
         raise DataError(f"{place}.value must be {several} of {listed}, got {short(given)}")
+
+
+def _check_concept(concept: Concept, test: str, table: Mapping[str, Any], place: str) -> None:
+    """Raise DataError unless whether there is a related row is asked as a truth value, and a figure
+    as a number, which that of a count is without end.
+    """
+    given, figure = table.get("value"), str(concept.figure)
+    asked = given if isinstance(given, list) else [given]
+    if concept.figure is Figure.SOME:
+        if test not in ("equals", "in", "true") or not all(isinstance(one, bool) for one in asked):
+            raise DataError(
+                f"{place} must ask whether the figure {figure!r} is true or false, got "
+                f"{short(test)} with the value {short(given)}"
+            )
+        return
+    if table.get("measure") is not None:
+        raise DataError(f"{place}.measure must be left out for the figure {figure!r}, a number")
+    if test in ("equals", "in", "true") and any(isinstance(one, bool | str) for one in asked):
+        raise DataError(
+            f"{place}.value must be a number for the figure {figure!r}, got {short(given)}"
+        )
+    if concept.figure is Figure.COUNT and any(isinstance(one, str) for one in asked):
+        raise DataError(f"{place}.value must be finite for a count, got {short(given)}")
 
 
 def _values(given: Any, place: str) -> tuple[Scalar, ...]:

@@ -8,6 +8,7 @@ from typing import Any
 from dnfscale.core.concepts import MAY_LACK, OF_NUMBERS, Concept, Figure, Relation, RowTest, Sign
 from dnfscale.data.models.checked import entry, scalar, short, typed, whole
 from dnfscale.errors import DataError
+from dnfscale.spec.related import MOST_DAYS
 
 _RELATION = ("table", "key", "main_key", "time", "as_of", "id")
 
@@ -45,8 +46,8 @@ def parse_concept(value: Any, name: str, place: str) -> Concept:
         raise DataError(
             f"{place}.of must be a column where the figure is of numbers, and only then"
         )
-    if days is not None and whole(days, f"{place}.days") < 1:
-        raise DataError(f"{place}.days must be at least 1, got {days}")
+    if days is not None and not 1 <= whole(days, f"{place}.days") <= MOST_DAYS:
+        raise DataError(f"{place}.days must be between 1 and {MOST_DAYS:,}, got {short(days)}")
     if digits is not None and (type(digits) is not int or not -400 <= digits <= 400):
         raise DataError(f"{place}.digits must be a whole number, got {short(digits)}")
     relation = _relation(table, place)
