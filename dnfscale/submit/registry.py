@@ -35,6 +35,10 @@ _MOST_LINES = 2000
 _MOST_CHARACTERS = 256 << 10
 """What is kept of the lines of a job."""
 _MOST_ENDED = 100
+_MOST_DRIVERS = 4
+"""How many drivers a worker has beside it at a time: each is a process with memory of its own."""
+_TURN_S = 2.0
+"""How long a supervisor waits before it asks again whether it is its turn."""
 _BLAMELESS_S = 300
 """A driver that ran this long did not kill its worker: the scheduler's count of deaths begins
 anew.
@@ -59,6 +63,8 @@ class _Entry:
     order: Order | None
     """What the driver is to do; None once it has ended."""
     submitter: str
+    waits_on: str | None = None
+    """The worker whose supervisor has asked for the order, and has not got it yet."""
     launched: bool = False
     """Whether the job no longer depends on the client that submitted it."""
     began_at: float = 0.0
@@ -169,8 +175,14 @@ class Registry(SchedulerPlugin):  # type: ignore[misc]
             # An earlier driver has lost its supervisor, but is not gone yet: two must never write
             # to one folder.
             return {"answer": "wait"}
-        now = time.time()
         task = self._scheduler.tasks.get(task_key(job))
+        if not self._is_its_turn(entry, worker):
+            if task is not None:
+                # Whoever only waits kills no worker.
+                task.suspicious = 0
+            return {"answer": "wait", "seconds": _TURN_S}
+        now = time.time()
+        entry.waits_on = None
         if task is not None and record.attempts and now - entry.began_at > _BLAMELESS_S:
             task.suspicious = 0
         record.attempts += 1
@@ -179,6 +191,23 @@ class Registry(SchedulerPlugin):  # type: ignore[misc]
         record.started_at = record.started_at or now
         entry.began_at = now
         return {"answer": "start", "order": entry.order, "attempt": record.attempts}
+
+    def _is_its_turn(self, entry: _Entry, worker: str) -> bool:
+        """Say whether a worker has room for the driver of a job, before all jobs that were
+        submitted later.
+        """
+        entry.waits_on = worker
+        before = 0
+        for other in self._jobs.values():
+            if other is entry:
+                break
+            before += other.waits_on == worker and other.record.state == WAITING
+        running = sum(
+            other.record.worker == worker and other.record.state in (RUNNING, CANCELLING)
+            for other in self._jobs.values()
+            if other is not entry
+        )
+        return running + before < _MOST_DRIVERS
 
     def report(self, job: str, attempt: int, lines: list[str], driver_bytes: int) -> str:
         """Note what a driver has said; answer whether it is to go on, to be cancelled, or to make

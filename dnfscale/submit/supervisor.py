@@ -62,7 +62,7 @@ def supervise(job: str, module: str) -> None:
             break
         if scheduler.is_lost:
             raise Reschedule
-        time.sleep(_STEP_S)
+        time.sleep(answer.get("seconds", _STEP_S))
     driver = Driver(
         module,
         answer["order"],

@@ -75,6 +75,26 @@ def begun(registry: Registry, scheduler: Surroundings, job: str = "a1") -> str:
     return job
 
 
+def test_a_worker_has_few_drivers_at_a_time_and_the_others_begin_in_their_order(
+    registry, scheduler
+):
+    worker = "tcp://w:1"
+    jobs = [submitted(registry, scheduler, f"a{number}") for number in range(7)]
+    answers = [registry.begin(job, worker)["answer"] for job in jobs]
+    assert answers == ["start"] * 4 + ["wait"] * 3
+    assert registry.begin(jobs[6], "tcp://w:2")["answer"] == "start", "another has room"
+    scheduler.tasks[task_key(jobs[5])].suspicious = 3
+    assert registry.begin(jobs[5], worker) == {"answer": "wait", "seconds": module._TURN_S}
+    assert scheduler.tasks[task_key(jobs[5])].suspicious == 0, "whoever waits is not to blame"
+    assert registry.end(jobs[1], 1, 0, None)
+    assert registry.begin(jobs[5], worker)["answer"] == "wait", "another is before it"
+    assert registry.begin(jobs[4], worker)["answer"] == "start"
+    assert registry.cancel(jobs[2]) is not None
+    assert registry.begin(jobs[5], worker)["answer"] == "wait", "it has not ended yet"
+    assert registry.end(jobs[2], 1, 143, None)
+    assert registry.begin(jobs[5], worker)["answer"] == "start"
+
+
 def state_of(registry: Registry, job: str) -> tuple[str, int | None]:
     [record] = [record for record in registry.jobs() if record["id"] == job]
     return record["state"], record["exit_code"]
