@@ -24,6 +24,8 @@ was one question.
 from __future__ import annotations
 
 import asyncio
+import ctypes
+import gc
 import shutil
 import threading
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence, Set
@@ -189,11 +191,11 @@ class RollCall:
         silent = seen.keys() - heard
         for address in silent - self._at_work(silent):
             self._note_silent(address)
-        held_up = [address for address in heard if self._records[address].held_up_s >= PAUSED_S]
+        held_up = [address for address in heard if self._records[address].held_up_s]
         for address, memory in self._answers(
             NANNY_S, held_up, self._client.run, full_memory
         ).items():
-            if memory is not None:
+            if memory is not None and self._records[address].held_up_s >= PAUSED_S:
                 self._give_up(memory.as_error(address))
         frozen = [
             address for address, record in self._records.items() if record.silent_s >= FROZEN_S
@@ -305,10 +307,12 @@ def worker_cpu_s(dask_worker: Nanny) -> float | None:
 
 
 def full_memory(dask_worker: Worker) -> FullMemory | None:
-    """Return why a paused worker will not go on; None if a task is at work that may free memory; to
-    be run on it.
+    """Return why a paused worker will not go on; None if a task is at work that may free memory, or
+    if it was enough to give back what is free already; to be run on it.
     """
     if dask_worker.state.executing or dask_worker.status is not Status.paused:
+        return None
+    if is_below_pause(dask_worker, give_back()):
         return None
     folder = shared_folder(dask_worker)
     return FullMemory(
@@ -318,3 +322,20 @@ def full_memory(dask_worker: Worker) -> FullMemory | None:
         # What is kept without Dask's buffer cannot be written out.
         holds_results=bool(getattr(dask_worker.data, "fast", None)),
     )
+
+
+def is_below_pause(dask_worker: Worker, used_bytes: int) -> bool:
+    """Say whether a worker that uses so much memory begins tasks again."""
+    manager = dask_worker.memory_manager
+    return bool(used_bytes < manager.memory_limit * (manager.memory_pause_fraction or 1))
+
+
+def give_back() -> int:
+    """Give back what malloc holds of freed memory, up to 64 MiB, and return what this process
+    uses.
+    """
+    gc.collect()
+    with suppress(OSError, AttributeError):
+        # Only glibc has it.
+        ctypes.CDLL(None).malloc_trim(0)
+    return int(psutil.Process().memory_info().rss)

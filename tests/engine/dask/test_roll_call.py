@@ -11,10 +11,11 @@ import threading
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import closing
+from types import SimpleNamespace
 
 import psutil
 import pytest
-from distributed import Worker
+from distributed import Status, Worker
 
 from dnfscale.engine.api import Engine, Notice, unwatched
 from dnfscale.engine.clusters.scheduler_file import SchedulerFile
@@ -192,6 +193,15 @@ def test_workers_whose_memory_is_full_end_the_job_instead_of_waiting_for_ever(in
         message = r"memory of 1,024 MiB has been full for 2 s.*cluster\.memory_limit"
         with in_time(120), pytest.raises(LimitError, match=message):
             engine.map("slowly", range(50), slowly)
+
+
+def test_a_paused_worker_whose_memory_was_only_not_given_back_is_no_reason_to_end():
+    manager = SimpleNamespace(memory_limit=1 << 50, memory_pause_fraction=0.8)
+    worker = SimpleNamespace(
+        state=SimpleNamespace(executing=set()), status=Status.paused, memory_manager=manager
+    )
+    assert roll_call.full_memory(worker) is None
+    assert not roll_call.is_below_pause(worker, 1 << 50)
 
 
 def test_a_worker_stopped_together_with_its_nanny_is_dropped_and_not_wanted_back(
