@@ -13,7 +13,18 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from tests.faults import joint, runners, soak, storage, trials, workers
+from tests.faults import (
+    detached,
+    evaluating,
+    joint,
+    load,
+    runners,
+    soak,
+    storage,
+    tables,
+    trials,
+    workers,
+)
 from tests.faults.fault import Fault, NotReadyError
 from tests.faults.ground import Ground, ground, say
 
@@ -21,6 +32,9 @@ FAULTS: tuple[Fault, ...] = (
     *workers.FAULTS,
     *runners.FAULTS,
     *storage.FAULTS,
+    *tables.FAULTS,
+    *evaluating.FAULTS,
+    *detached.FAULTS,
     *trials.FAULTS,
     *joint.FAULTS,
 )
@@ -46,11 +60,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     given = sys.argv[1:] if arguments is None else list(arguments)
     if given[:1] == ["soak"]:
         return soak.main(given[1:])
+    if given[:1] == ["load"]:
+        return load.main(given[1:])
     parser = argparse.ArgumentParser(prog="python -m tests.faults", description=__doc__)
     parser.add_argument(
         "fault",
         nargs="*",
-        help="names of faults; all of them, if none is named; or `soak`, see there",
+        help="names of faults; all of them, if none is named; or `soak` or `load`, see there",
     )
     parser.add_argument("--repeat", type=int, default=1, help="how often each is done")
     parser.add_argument("--json", type=Path, help="write what came of them to a file")

@@ -83,10 +83,18 @@ class _Finder(importlib.abc.MetaPathFinder):
 def _befallen(apply: Callable[..., Any]) -> Callable[..., Any]:
     # It keeps its name, by which it travels.
     @functools.wraps(apply)
-    def applied(function: Callable[[Any], Any], item: Any, topic: str, *rest: Any) -> Any:
-        return apply(_Befallen(function, topic), item, topic, *rest)
+    def applied(function: Callable[[Any], Any], item: Any, topic: str | None, *rest: Any) -> Any:
+        return apply(_Befallen(function, topic or _current_key()), item, topic, *rest)
 
     return applied
+
+
+def _current_key() -> str:
+    """Return the name of the task at hand, where nobody is told of its end."""
+    from dask.utils import key_split
+    from distributed import get_worker
+
+    return str(key_split(get_worker().get_current_task()))
 
 
 class _Befallen:

@@ -21,6 +21,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.csv as pacsv
 import pyarrow.parquet as pq
 
 from dnfscale.engine.dask.settings import ALLOWED_FAILURES
@@ -47,6 +48,7 @@ that is crowded.
 PARTITION_ROWS = 1 << 16
 N_FILES = 3
 N_WIDE = 12
+N_TEXTS = 6
 PARTITIONS = 2 * N_FILES
 SEED = 282
 """With this one, Optuna draws small forests: 42, 37 and 88 trees in the first fold."""
@@ -70,12 +72,28 @@ STUDIES: dict[str, dict[str, Any]] = {
     },
     "best": {"data": {"path": "table"}, "folds": {"outer": 2}, "profile": "best"},
     "wide": {"data": {"path": "wide"}, "folds": {"outer": 2}},
+    "mixed": {
+        "data": {"path": "small.parquet"},
+        "profile": "best",
+        "folds": {"outer": 2, "group": "n"},
+        "baselines.decision_tree": {"max_leaves": 4},
+    },
+    "brief": {"data": {"path": "small.parquet"}, "folds": {"outer": 2}},
+    "texts": {"data": {"path": "texts/*.csv"}, "folds": {"outer": 2}},
+    "related": {
+        "data": {"path": "people", "key": "id"},
+        "[data.related]": {"name": "visits", "path": "visits", "key": "person"},
+        "relations": {"max_concepts": 40},
+        "folds": {"outer": 2},
+    },
 }
 """A study of several partitions without baselines, one of few rows with a tuned forest, one with
-trees that all workers fit together, one of the profile "best", and one of many columns.
+trees that all workers fit together, one of the profile "best", one of many columns, one of the
+profile "best" with groups and a baseline, a brief one, one of CSV files, and one of related tables.
 """
 SMALL = ("formula", "tuned")
-"""The studies whose data is always there."""
+SOAKED = (*SMALL, "mixed")
+"""Small studies; the last tries attributes and terms, lines and checklists."""
 
 
 class FaultError(Exception):
@@ -389,10 +407,39 @@ def _write_data(folder: Path) -> None:
         part = table.slice(number * size, size)
         pq.write_table(part, folder / "table" / f"{number}.parquet", row_group_size=PARTITION_ROWS)
     pq.write_table(pa.table(small_table()), folder / "small.parquet")
+    _write_texts(folder / "texts")
+    _write_related(folder)
     # Files that were written just now are looked at more closely; these are of yesterday.
     yesterday = time.time() - 86_400
-    for file in folder.rglob("*.parquet"):
+    for file in (*folder.rglob("*.parquet"), *folder.rglob("*.csv")):
         os.utime(file, (yesterday, yesterday))
+
+
+def _write_texts(folder: Path) -> None:
+    """Write a table as several CSV files."""
+    folder.mkdir()
+    for number in range(N_TEXTS):
+        table = pa.table(small_table(n_rows=4000, seed=number))
+        pacsv.write_csv(table, folder / f"{number}.csv")
+
+
+def _write_related(folder: Path) -> None:
+    """Write people and their visits; whoever has had a dear one comes again."""
+    random = np.random.default_rng(13)
+    n_people, n_visits = 6000, 24_000
+    person = random.integers(0, n_people, n_visits)
+    cost = random.gamma(2, 40, n_visits).round(2)
+    ward = random.choice(["surgery", "urology"], n_visits)
+    has_dear = np.zeros(n_people, dtype=np.bool_)
+    has_dear[person[cost > 150]] = True
+    y = has_dear ^ (random.random(n_people) < 0.05)
+    people = pa.table({"id": np.arange(n_people), "age": random.integers(20, 90, n_people), "y": y})
+    visits = pa.table({"person": person, "cost": cost, "ward": ward})
+    for name, table in (("people", people), ("visits", visits)):
+        (folder / name).mkdir()
+        size = table.num_rows // N_FILES
+        for number in range(N_FILES):
+            pq.write_table(table.slice(number * size, size), folder / name / f"{number}.parquet")
 
 
 def write_wide(folder: Path) -> None:

@@ -1,5 +1,5 @@
-"""`python -m tests.faults soak`: runs two small studies again and again while busy workers are
-killed at random.
+"""`python -m tests.faults soak`: runs small studies again and again while busy workers are killed
+and frozen at random.
 
 Every result is compared byte for byte with that of a run in peace.
 """
@@ -8,27 +8,31 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 import random
-import signal
 import tempfile
 import threading
 import time
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from itertools import cycle
 from pathlib import Path
 from typing import Any
 
+import psutil
 from distributed import Client
 
 from dnfscale.engine.dask.client import connected
-from tests.faults.ground import SMALL, FaultError, Ground, demand, ground, say
+from tests.faults.ground import SOAKED, FaultError, Ground, demand, ground, say
 from tests.jobs.running import essence
 
 _WORKERS = 4
 _PAUSE_S = (0.1, 2.0)
-"""Between two kills."""
+"""Between two faults."""
+_FROZEN_S = (1.0, 8.0)
+"""How long most frozen workers stay so."""
+_FOR_GOOD = 0.04
+"""Of frozen workers, the share that stays so until somebody throws them out."""
 
 
 @dataclass
@@ -37,7 +41,10 @@ class Soaked:
 
     seed: int
     kills: int = 0
-    kills_of: dict[str, int] = field(default_factory=dict)
+    freezes: int = 0
+    for_good: int = 0
+    """Of these, the workers that were not to be thawed."""
+    faults_of: dict[str, int] = field(default_factory=dict)
     """By the phase of a task that the worker had."""
     jobs: int = 0
     failed: int = 0
@@ -45,40 +52,76 @@ class Soaked:
     bytes_differing: int = 0
     elapsed_s: float = 0.0
 
+    @property
+    def faults(self) -> int:
+        return self.kills + self.freezes
 
-class Killer(threading.Thread):
-    """Kills a busy worker from time to time, until it is told to end or has killed enough."""
 
-    def __init__(self, client: Client, soaked: Soaked, most: int) -> None:
+class Striker(threading.Thread):
+    """Kills or freezes a busy worker from time to time, until it is told to end or has done
+    enough.
+    """
+
+    def __init__(self, client: Client, soaked: Soaked, *, most: int, freezes: float) -> None:
         super().__init__(daemon=True)
         self._client = client
         self._soaked = soaked
         self._most = most
+        self._share = freezes
         self._random = random.Random(soaked.seed)
         self._ended = threading.Event()
+        self._frozen: dict[psutil.Process, float] = {}
+        """When each worker is to be thawed."""
 
     def run(self) -> None:
-        while self._soaked.kills < self._most and not self._ended.wait(
+        while self._soaked.faults < self._most and not self._ended.wait(
             self._random.uniform(*_PAUSE_S)
         ):
             busy = self._wait_for_busy()
             if not busy:
                 continue
-            process, phase = self._random.choice(sorted(busy.items()))
+            number, phase = self._random.choice(sorted(busy.items()))
             try:
-                os.kill(process, signal.SIGKILL)
-            except ProcessLookupError:
+                self._strike(psutil.Process(number))
+            except psutil.NoSuchProcess:
                 continue
-            self._soaked.kills += 1
-            self._soaked.kills_of[phase] = self._soaked.kills_of.get(phase, 0) + 1
+            self._soaked.faults_of[phase] = self._soaked.faults_of.get(phase, 0) + 1
+        while self._frozen and not self._ended.wait(0.2):
+            self._thaw()
 
     def end(self) -> None:
         self._ended.set()
         self.join()
+        self._thaw(everyone=True)
+
+    def _strike(self, worker: psutil.Process) -> None:
+        if self._random.random() >= self._share:
+            worker.kill()
+            self._soaked.kills += 1
+            return
+        worker.suspend()
+        self._soaked.freezes += 1
+        seconds = self._random.uniform(*_FROZEN_S)
+        if self._random.random() < _FOR_GOOD:
+            self._soaked.for_good += 1
+            seconds = float("inf")
+        self._frozen[worker] = time.monotonic() + seconds
+
+    def _thaw(self, *, everyone: bool = False) -> None:
+        now = time.monotonic()
+        for worker, until in list(self._frozen.items()):
+            if worker.is_running() and now < until and not everyone:
+                continue
+            del self._frozen[worker]
+            with suppress(psutil.NoSuchProcess):
+                worker.resume()
 
     def _wait_for_busy(self) -> dict[int, str]:
         while not self._ended.is_set():
-            busy: dict[int, str] = self._client.run_on_scheduler(_busy)
+            self._thaw()
+            frozen = {worker.pid for worker in self._frozen}
+            found: dict[int, str] = self._client.run_on_scheduler(_busy)
+            busy = {number: phase for number, phase in found.items() if number not in frozen}
             if busy:
                 return busy
             time.sleep(0.2)
@@ -101,26 +144,33 @@ def _busy(dask_scheduler: Any) -> dict[int, str]:
 
 
 def soak(
-    place: Ground, *, minutes: float, kills: int, seed: int, workers: int = _WORKERS
+    place: Ground,
+    *,
+    minutes: float,
+    faults: int,
+    seed: int,
+    freezes: float,
+    workers: int = _WORKERS,
+    studies: Sequence[str] = SOAKED,
 ) -> Soaked:
-    """Run jobs until enough workers were killed, or time is up; the job that runs then is waited
-    for.
+    """Run jobs until there were enough faults, or time is up; the job that runs then is waited
+    for. `freezes` is the share of the workers that are frozen instead of killed.
     """
     soaked = Soaked(seed)
-    quiet = {study: place.quiet(study) for study in SMALL}
+    quiet = {study: place.quiet(study) for study in studies}
     place.start_cluster(workers)
     started = time.monotonic()
     with connected(place.address, None) as client:
         client.wait_for_workers(workers, timeout=120)
-        killer = Killer(client, soaked, kills)
-        killer.start()
+        striker = Striker(client, soaked, most=faults, freezes=freezes)
+        striker.start()
         try:
-            for study in cycle(SMALL):
-                if soaked.kills >= kills or time.monotonic() - started > 60 * minutes:
+            for study in cycle(studies):
+                if soaked.faults >= faults or time.monotonic() - started > 60 * minutes:
                     break
                 _compare(place, study, quiet[study], soaked)
         finally:
-            killer.end()
+            striker.end()
     soaked.elapsed_s = round(time.monotonic() - started, 1)
     return soaked
 
@@ -143,17 +193,18 @@ def _compare(place: Ground, study: str, quiet: str, soaked: Soaked) -> None:
     soaked.jobs += 1
     soaked.bytes_compared += len(pair[1])
     soaked.bytes_differing += differing
-    say(f"{name} ({study}): {differing} bytes differ; {soaked.kills} kills so far")
+    say(f"{name} ({study}): {differing} bytes differ; {soaked.faults} faults so far")
 
 
 def as_table(soaked: Soaked) -> str:
     """Write what came of a soak as Markdown."""
     return "\n".join(
         [
-            "| workers killed | jobs finished | jobs failed | bytes compared | bytes differing |",
-            "| ---: | ---: | ---: | ---: | ---: |",
-            f"| {soaked.kills} | {soaked.jobs} | {soaked.failed} | {soaked.bytes_compared:,} "
-            f"| {soaked.bytes_differing} |",
+            "| workers killed | workers frozen | jobs finished | jobs failed | bytes compared "
+            "| bytes differing |",
+            "| ---: | ---: | ---: | ---: | ---: | ---: |",
+            f"| {soaked.kills} | {soaked.freezes} | {soaked.jobs} | {soaked.failed} "
+            f"| {soaked.bytes_compared:,} | {soaked.bytes_differing} |",
         ]
     )
 
@@ -162,15 +213,24 @@ def main(arguments: Sequence[str]) -> int:
     """Carry out a command line; the exit code is 1 where a job failed or a byte differs."""
     parser = argparse.ArgumentParser(prog="python -m tests.faults soak", description=__doc__)
     parser.add_argument("--minutes", type=float, default=20, help="start no job after this long")
-    parser.add_argument("--kills", type=int, default=200, help="end after this many")
-    parser.add_argument("--seed", type=int, default=0, help="of whom to kill, and when")
+    parser.add_argument("--faults", type=int, default=200, help="end after this many")
+    parser.add_argument(
+        "--freezes", type=float, default=0.4, help="the share of workers frozen, not killed"
+    )
+    parser.add_argument("--seed", type=int, default=0, help="of whom to strike, when and how")
     parser.add_argument("--json", type=Path, help="write what came of it to a file")
     options = parser.parse_args(arguments)
     with (
         tempfile.TemporaryDirectory(prefix="soak-") as parent,
         ground(Path(parent) / "ground") as place,
     ):
-        soaked = soak(place, minutes=options.minutes, kills=options.kills, seed=options.seed)
+        soaked = soak(
+            place,
+            minutes=options.minutes,
+            faults=options.faults,
+            seed=options.seed,
+            freezes=options.freezes,
+        )
     print(as_table(soaked))
     if options.json is not None:
         options.json.write_text(json.dumps(asdict(soaked), indent=2) + "\n", encoding="utf-8")

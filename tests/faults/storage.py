@@ -27,7 +27,7 @@ _CELL_BYTES = 1_000_000_000
 
 
 @contextmanager
-def _small_disk(folder: Path, kib: int) -> Iterator[Callable[[int], None]]:
+def small_disk(folder: Path, kib: int) -> Iterator[Callable[[int], None]]:
     """Mount a small disk on a folder; what is yielded makes it larger."""
     if os.geteuid() != 0:
         raise NotReadyError("mounting a small disk needs root")
@@ -53,7 +53,7 @@ def _remount(folder: Path, kib: int) -> None:
 def _fill_output(ground: Ground) -> None:
     name = ground.new_name()
     spec = ground.spec("formula", name)
-    with _small_disk(ground.output(name), kib=24) as enlarge:
+    with small_disk(ground.output(name), kib=24) as enlarge:
         ended = ground.run_on_cluster(spec)
         ground.check_refused(name, ended, 5, "make room, then run with --resume")
         enlarge(16 << 10)
@@ -69,7 +69,7 @@ def _fill_spill(ground: Ground) -> None:
     name = ground.new_name()
     folder = ground.folder / f"spill-{name}"
     try:
-        with _small_disk(folder, kib=256):
+        with small_disk(folder, kib=256):
             for _ in range(2):
                 ground.add_worker(
                     DASK_TEMPORARY_DIRECTORY=str(folder),
@@ -89,7 +89,7 @@ def _fill_log(ground: Ground) -> None:
     name = ground.new_name()
     spec = ground.spec("formula", name)
     folder = ground.folder / f"log-{name}"
-    with _small_disk(folder, kib=4):
+    with small_disk(folder, kib=4):
         log = folder / "log.txt"
         log.write_bytes(b"." * 3700)
         with log.open("ab") as file:
@@ -121,7 +121,7 @@ def _fill_spill_and_memory(ground: Ground) -> None:
         "local_directory": str(folder),
     }
     spec = ground.spec("wide", name, cluster=cluster)
-    with _small_disk(folder, kib=64) as enlarge:
+    with small_disk(folder, kib=64) as enlarge:
         ended = ground.wait_for_runner(ground.start_runner(spec))
         ground.check_refused(name, ended, 5, str(folder))
         enlarge(1 << 20)

@@ -8,7 +8,7 @@ import pytest
 
 from tests.faults.__main__ import FAULTS, as_row, main, try_fault
 from tests.faults.fault import IDENTICAL, RESUMED
-from tests.faults.ground import Ground, ground
+from tests.faults.ground import SMALL, Ground, ground
 from tests.faults.soak import soak
 
 QUICK = (
@@ -36,7 +36,7 @@ def test_a_job_survives(place, name):
 
 
 def test_every_result_under_random_kills_is_that_of_a_quiet_run(place):
-    soaked = soak(place, minutes=3, kills=2, seed=5, workers=2)
+    soaked = soak(place, minutes=3, faults=2, seed=5, freezes=0, workers=2, studies=SMALL)
     assert soaked.kills == 2
     assert soaked.jobs >= 1
     assert (soaked.failed, soaked.bytes_differing) == (0, 0)

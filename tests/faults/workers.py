@@ -76,10 +76,10 @@ def _pause(ground: Ground) -> None:
     ended()
 
 
-def _freeze(ground: Ground) -> None:
-    ground.arm("pause", "count types")
+def _freeze(ground: Ground, phase: str = "count types", study: str = "formula") -> None:
+    ground.arm("pause", phase)
     name = ground.new_name()
-    _survive(ground, "formula", name)
+    _survive(ground, study, name)
     events = (ground.output(name) / "events.jsonl").read_text(encoding="utf-8")
     demand('"worker_silent"' in events, "nobody was told that a worker does not answer")
     demand('"worker_lost"' in events, "nobody was told that a worker was thrown out")
@@ -177,6 +177,12 @@ FAULTS = (
     Fault("lose-all", f"all workers lost, others back after {_GONE_S} s", IDENTICAL, _lose_all),
     Fault("pause", f"a worker paused (SIGSTOP) for {_PAUSED_S} s", IDENTICAL, _pause),
     Fault("freeze", "a worker frozen (SIGSTOP) for good", IDENTICAL, _freeze),
+    Fault(
+        "freeze-search",
+        'a worker frozen (SIGSTOP) for good in "search terms" of the profile "best"',
+        IDENTICAL,
+        partial(_freeze, phase="search terms", study="best"),
+    ),
     Fault("memory", "a worker over its memory limit", IDENTICAL, _overeat),
     Fault("network", f"the network of a worker cut for {_CUT_S} s", IDENTICAL, _cut),
     Fault(

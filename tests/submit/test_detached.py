@@ -191,6 +191,37 @@ def test_a_suite_is_submitted_as_one_job(office):
     assert office.ask("status", again, "--wait").code == 0
 
 
+SECRETS = {
+    "AWS_ACCESS_KEY_ID": "AKIAofSomebody",
+    "AWS_SECRET_ACCESS_KEY": "s3cr3tOfSomebody",
+    "AZURE_STORAGE_SAS_TOKEN": "sv=1&sig=s1gnature",
+}
+
+
+def test_nothing_that_a_scheduler_keeps_of_a_job_holds_a_secret_of_its_submitter(
+    office, monkeypatch
+):
+    for name, secret in SECRETS.items():
+        monkeypatch.setenv(name, secret)
+    job = office.submit(office.desk.spec())
+    with office.cluster.client() as client:
+        kept = [client.run_on_scheduler(_kept)]
+        assert office.ask("status", job, "--wait").code == 0
+        kept.append(client.run_on_scheduler(_kept))
+    kept += [office.ask(*verb, "--json").out for verb in (["list"], ["logs", job])]
+    written = [file for file in office.desk.path.rglob("*.*") if file.suffix != ".parquet"]
+    kept += [file.read_text() for file in written if file.is_file()]
+    assert all(job in text for text in kept[:2])
+    assert not [secret for secret in SECRETS.values() if any(secret in text for text in kept)]
+
+
+def _kept(dask_scheduler: Any) -> str:
+    """Return all that a scheduler keeps of jobs, and the events that anybody may ask for."""
+    registry = dask_scheduler.plugins["dnfscale-jobs"]
+    events = {topic: list(log) for topic, log in dask_scheduler.get_events().items()}
+    return repr((registry._jobs, dask_scheduler.task_metadata, events))
+
+
 def test_an_id_that_is_not_known_is_bad_usage(office):
     ended = office.ask("status", "nothing")
     assert ended.code == 2
