@@ -117,7 +117,8 @@ def _fill_spill_and_memory(ground: Ground) -> None:
     cluster = {
         "kind": "local",
         "workers": 1,
-        "memory_limit": "256MiB",
+        # Libraries take half of it, and the rows as much.
+        "memory_limit": "320MiB",
         "local_directory": str(folder),
     }
     spec = ground.spec("wide", name, cluster=cluster)

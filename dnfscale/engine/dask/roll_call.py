@@ -335,7 +335,7 @@ def give_back() -> int:
     uses.
     """
     gc.collect()
-    with suppress(OSError, AttributeError):
+    with suppress(OSError, AttributeError, TypeError):
         # Only glibc has it.
         ctypes.CDLL(None).malloc_trim(0)
     return int(psutil.Process().memory_info().rss)
