@@ -31,6 +31,8 @@ _PAUSE_S = (0.1, 2.0)
 """Between two faults."""
 _FROZEN_S = (1.0, 8.0)
 """How long most frozen workers stay so."""
+_SPARED = 5
+"""A task that so many workers have died on is left alone."""
 _FOR_GOOD = 0.04
 """Of frozen workers, the share that stays so until somebody throws them out."""
 
@@ -130,16 +132,17 @@ class Striker(threading.Thread):
 
 def _busy(dask_scheduler: Any) -> dict[int, str]:
     """Return the process of every worker that has work, and the kind of work; of the last worker,
-    nothing.
+    nothing, nor of one at work on what has killed several.
 
-    Where all workers die faster than they start, nothing is ever finished, by anyone.
+    Where all workers die faster than they start, nothing is ever finished, by anyone; and what has
+    killed ten is given up.
     """
     if len(dask_scheduler.workers) < 2:
         return {}
     return {
         worker.pid: next(iter(worker.processing)).prefix.name
         for worker in dask_scheduler.workers.values()
-        if worker.processing
+        if worker.processing and max(task.suspicious for task in worker.processing) < _SPARED
     }
 
 
