@@ -106,7 +106,7 @@ def test_a_model_file_says_what_it_asks_of_related_rows():
     [
         ({"figure": "median"}, "figure must be one of some, count"),
         ({"of": "amount"}, "of must be a column where the figure is of numbers"),
-        ({"days": 0}, "days must be at least 1"),
+        ({"days": 0}, "days must be between 1 and 36,500, got 0"),
         ({"as_of": None, "time": None, "days": 30}, "must have time, and as_of"),
         ({"where": [{"column": "a", "test": "below", "value": 1}]}, "test must be one of above"),
         ({"where": [{"column": "a", "test": "above", "value": "x"}]}, "value must be a number"),
@@ -117,6 +117,22 @@ def test_a_model_file_says_what_it_asks_of_related_rows():
 def test_a_damaged_concept_is_told(change, told):
     record = json.loads(model_text(churn()))
     record["attributes"][0]["related"] |= change
+    with pytest.raises(DataError, match=told):
+        parse_model(record)
+
+
+@pytest.mark.parametrize(
+    ("place", "change", "told"),
+    [
+        (0, {"asks": "above", "value": 1}, "must ask whether the figure 'some' is true or false"),
+        (1, {"measure": "date", "value": "2024-01-01"}, "measure must be left out for the figure"),
+        (1, {"value": "inf"}, "value must be finite for a count"),
+        (1, {"asks": "equals", "value": "2"}, "value must be a number for the figure 'count'"),
+    ],
+)
+def test_what_cannot_be_asked_of_related_rows_is_told(place, change, told):
+    record = json.loads(model_text(churn()))
+    record["attributes"][place] |= change
     with pytest.raises(DataError, match=told):
         parse_model(record)
 
