@@ -23,9 +23,7 @@ import pyarrow.json as pajson
 from dnfscale.data.csv import Format
 from dnfscale.data.identity import opened
 from dnfscale.data.kinds import (
-    GROUPED,
-    LOCAL_DATE,
-    LOCAL_TIME,
+    is_spelled,
     read_as,
     stored_as,
     values_of,
@@ -45,9 +43,6 @@ _DEEPEST = 64
 """Values of JSON may be nested so deep: with 10,000 Arrow takes minutes, with 100,000 it ends the
 process.
 """
-_SPECIAL = (LOCAL_DATE, LOCAL_TIME, GROUPED)
-_SAID = (*_SPECIAL, "string")
-"""Kinds that Arrow must be told of."""
 Kinds = Mapping[str, str]
 Types = Mapping[str, pa.DataType]
 
@@ -284,17 +279,18 @@ def csv_table(block: Block, kinds: Kinds, *, threads: bool) -> tuple[pa.Table, d
         column = table.column(name)
         if kind == "null":
             kinds[name] = str(column.type)
-        while kinds[name] in _SPECIAL:
+        while is_spelled(kinds[name]):
             try:
                 column = _spelled(table.column(name), kinds[name], layout)
                 break
             except pa.ArrowInvalid as error:
                 further = wider(kinds[name], free=False)
                 if further is None:
+                    row = _odd_row(table.column(name), kinds[name], layout)
                     raise DataError(
-                        f"{block.text.path}: expected numbers in column {name!r} as in the rows "
-                        f"before, got {first_line(error)}; correct it, or let data.csv.text "
-                        "name the column"
+                        f"{block.text.path}: {block.line(row)}expected numbers in column "
+                        f"{name!r} as in the rows before, got {first_line(error)}; correct it, or "
+                        "let data.csv.text name the column"
                     ) from error
                 kinds[name] = further
         if kinds[name] == "string":
@@ -311,6 +307,20 @@ def _spelled(column: pa.ChunkedArray, kind: str, layout: Format) -> pa.ChunkedAr
         ],
         type=stored_as(kind),
     )
+
+
+def _odd_row(column: pa.ChunkedArray, kind: str, layout: Format) -> int:
+    """Return the number of the first row, from 1, whose text spells no value."""
+    texts = column.cast(pa.string())
+    first, last = 0, len(texts)
+    while last - first > 1:
+        middle = (first + last) // 2
+        try:
+            _spelled(texts.slice(first, middle - first).dictionary_encode(), kind, layout)
+            first = middle
+        except pa.ArrowInvalid:
+            last = middle
+    return last
 
 
 def _read_csv(
@@ -438,11 +448,16 @@ def _widen(block: Block, layout: Format, kinds: dict[str, str], error: Exception
     kinds[name] = further
 
 
+def _is_told(kind: str) -> bool:
+    """Say whether Arrow must be told of a kind."""
+    return kind == "string" or is_spelled(kind)
+
+
 def _widen_alike(content: bytes, text: Text, layout: Format, kinds: dict[str, str]) -> None:
     """Give all other columns of whole numbers with a fraction the next wider kind, too: a wide
     table would else be read once for each.
     """
-    unasked = {name: kind if kind in _SAID else "null" for name, kind in kinds.items()}
+    unasked = {name: kind if _is_told(kind) else "null" for name, kind in kinds.items()}
     for column in _read_csv(content, text, layout, unasked, threads=False).schema:
         if pa.types.is_floating(column.type) and kinds[column.name] == "int64":
             kinds[column.name] = "double"
@@ -463,7 +478,8 @@ def _unparsed(block: Block, said: str) -> DataError:
 
 def _check_closed(block: Block, content: bytes, layout: Format, n_rows: int) -> None:
     """Raise OpenQuoteError if a block ends in quotes: then one row more is not found."""
-    more = content.rstrip(b"\r\n") + b"\n" + layout.delimiter.encode() * (len(block.text.names) - 1)
+    more = content.rstrip(b"\r\n") + b"\n0"
+    more += layout.delimiter.encode() * (len(block.text.names) - 1)
     kinds = dict.fromkeys(block.text.names, "string")
     try:
         found = _read_csv(more + b"\n", block.text, layout, kinds, threads=False).num_rows

@@ -13,20 +13,24 @@ import io
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import pyarrow as pa
 import pyarrow.csv as pacsv
 
 from dnfscale.data.kinds import (
     DAY_FIRST,
-    GROUPED,
     LOCAL_DATE,
     LOCAL_TIME,
     MONTH_NAMED,
     YEAR_FIRST,
     grouped_pattern,
+    number_kind,
+    spelled_plainly,
+    spelled_unit,
+    unit_of,
 )
+from dnfscale.data.preamble import SAID_DELIMITER, lines_before_header
 from dnfscale.data.signs import sign_of
 from dnfscale.errors import DataError, visible
 from dnfscale.spec.csv import MISSING, CsvOptions
@@ -40,9 +44,17 @@ _CODES = frozenset(
     )
 )
 """What may stand for a missing value in a column of numbers or dates."""
+_ERRORS = frozenset(("#N/A", "#NV", "#DIV/0!", "#VALUE!", "#WERT!", "#REF!", "#BEZUG!", "#NUM!"))
+"""What spreadsheets write where a formula failed: no value in a column of any kind."""
 _NUMBER = r"[+-]?([0-9]+{0}?[0-9]*|{0}[0-9]+)([eE][+-]?[0-9]+)?"
 _PLAIN = {sign: re.compile(_NUMBER.format(re.escape(sign))) for sign in ".,"}
 _WITH_MARKS = {sign: re.compile(grouped_pattern(sign)) for sign in ".,"}
+_OFTEN_MARKED = {
+    ".": re.compile(r"[0-9],[0-9]{3},[0-9]{3}"),
+    ",": re.compile(r"[0-9]\.[0-9]{3}\.[0-9]{3}"),
+}
+"""Marks that can be nothing else, by the decimal sign that they leave."""
+_ONLY_FIGURES = re.compile(r"[0-9.,' %()+\u00a0\u202f-]*[0-9][0-9.,' %()+\u00a0\u202f-]*")
 _LOCAL = re.compile(DAY_FIRST)
 _CLEAR = re.compile("|".join((YEAR_FIRST, MONTH_NAMED.replace("(?i)", ""))), re.IGNORECASE)
 """A date whose parts cannot be taken for one another."""
@@ -50,8 +62,7 @@ _SHORT_DATE = re.compile(r"[0-9]{1,2}([./-])[0-9]{1,2}\1[0-9]{2}")
 _LOOKED_ROWS = 20_000
 _HEAD_CHARACTERS = 1 << 16
 _FEW = 0.1
-_SAID_DELIMITER = re.compile(r"sep=([^\n])\n", re.IGNORECASE)
-"""The first line of a CSV that is meant for Excel."""
+_FEW_TEXTS = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +87,8 @@ class Format:
     """Whether the user names the columns, although a header does so too."""
     is_spaced: bool = False
     """Whether a space follows every delimiter; it belongs to no cell."""
+    skip: int = 0
+    """Lines before the header, such as a title."""
     left: tuple[str, ...] = ()
     """What was seen and left as it is, for the user to decide."""
 
@@ -97,16 +110,26 @@ class Format:
         dated = "" if self.month_first is None else f" with the {order} first"
         spaces = " and spaces" if self.is_spaced else ""
         said = [
-            f"{len(kinds):,} columns separated by {_shown(self.delimiter)}{spaces}",
+            f"{len(kinds):,} columns separated by {_shown(self.delimiter)}{spaces}"
+            if len(kinds) > 1
+            else "1 column",
+            _skipped(self.skip) if options.skip is None else "",
             f"in {self.encoding}" if self.encoding != "utf-8" else "",
             "decimal comma" if self.decimal == "," else "",
-            "marks between thousands" if GROUPED in kinds else "",
+            "marks between thousands" if number_kind("") in kinds else "",
+            *self._with_units(),
             f"dates{dated}" if dates else "",
             f"missing where {', '.join(map(repr, codes))}" if codes and not options.missing else "",
             "no header" if not self.header else "",
             *self.left,
         ]
         return "; ".join(filter(None, said))
+
+    def _with_units(self) -> Iterator[str]:
+        for name, kind in self.kinds:
+            unit = unit_of(kind)
+            if unit:
+                yield f"{name!r} read as numbers without {unit!r}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,26 +156,36 @@ def recognized(look: Look, options: CsvOptions) -> Format:
     if not lines.strip():
         raise DataError(f"{look.path}: expected at least a header, got an empty file")
     delimiter = options.delimiter or said or _delimiter(lines)
+    skip = _lines_to_skip(lines, delimiter, options)
+    lines = _after(lines, skip)
     is_spaced = _is_spaced(lines, delimiter)
     first, *rows = _rows(lines, delimiter, spaced=is_spaced)
-    names, has_header = _names(look.path, first, rows, options)
+    names, has_header = _names(look.path, first, rows, options, skip + 1)
     if len(names) == 1:
-        raise DataError(
-            f"{look.path}: expected at least two columns separated by {delimiter!r}, got one, "
-            f"{names[0][:60]!r}; say which delimiter it is"
-        )
-    rows = [row for row in (rows if has_header else [first, *rows]) if len(row) == len(names)]
+        _check_is_one_column(look.path, names[0], rows, delimiter, said or options.delimiter)
+    # The header of another file stands among what is looked at in other places.
+    data = [row for row in rows if row != first] if has_header else [first, *rows]
+    rows = [row for row in data if len(row) == len(names)]
     columns = [
         Counter(map(str.strip, cells)) for cells in (zip(*rows, strict=True) if rows else ())
     ] or [Counter[str]() for _ in names]
+    units = [_unit(column) for column in columns]
+    as_written = columns
+    columns = [_bare(column, unit) for column, unit in zip(columns, units, strict=True)]
     decimal = options.decimal or _decimal(columns)
     missing = options.missing if options.missing is not None else _missing(columns, decimal)
     values = [set(column) - {"", *missing} for column in columns]
     month_first, left = _order(values, options)
     inferred = _inferred(names, rows, decimal=decimal, missing=missing)
     kinds = {
-        name: _local_kind(seen, decimal, month_first) if kind == "string" else kind
-        for (name, kind), seen in zip(inferred.items(), values, strict=True)
+        name: number_kind(unit)
+        if kind == "string" and _is_spelled(written, seen, decimal)
+        else _local_kind(seen, month_first)
+        if kind == "string"
+        else kind
+        for (name, kind), written, seen, unit in zip(
+            inferred.items(), as_written, values, units, strict=True
+        )
     }
     for name, seen in zip(names, values, strict=True):
         if kinds[name] == "double" and seen and all(map(str.isdecimal, seen)):
@@ -176,17 +209,23 @@ def recognized(look: Look, options: CsvOptions) -> Format:
         free=frozenset(name for name, kind in kinds.items() if kind == "null"),
         is_guess=options.encoding is None,
         is_spaced=is_spaced,
+        skip=skip,
         left=(*left, *_slips(kinds, columns, missing, decimal, options)),
     )
 
 
-def header_of(look: Look, layout: Format) -> tuple[str, ...]:
-    """Return the names in the first line of another file of the same layout."""
+def of_file(look: Look, layout: Format, options: CsvOptions) -> tuple[Format, tuple[str, ...]]:
+    """Return how another file of the same layout is written, and the names of its columns."""
     _check_is_text(look, layout.encoding)
     lines = _without_said(_lines(look, layout.encoding))[0]
     if not lines.strip():
         raise DataError(f"{look.path}: expected at least a header, got an empty file")
-    return _cleaned(look.path, _rows(lines, layout.delimiter, spaced=layout.is_spaced)[0])
+    skip = _lines_to_skip(lines, layout.delimiter, options)
+    layout = replace(layout, line_end=line_end_of(look.beginning), skip=skip)
+    if not layout.header or layout.renamed:
+        return layout, layout.names
+    first, *_ = _rows(_after(lines, skip), layout.delimiter, spaced=layout.is_spaced)
+    return layout, _cleaned(look.path, first)
 
 
 def line_end_of(beginning: bytes) -> bytes:
@@ -205,9 +244,10 @@ def header_length(beginning: bytes, layout: Format) -> int:
     """Return how many bytes of a text stand before its first row."""
     at = len(codecs.BOM_UTF8) if beginning.startswith(codecs.BOM_UTF8) else 0
     said = re.compile(rb"sep=[^\r\n]+[\r\n]+", re.IGNORECASE).match(beginning, at)
-    at = at if said is None else said.end()
-    while beginning[at : at + 1] in (b"\n", b"\r"):
-        at += 1
+    at = _past_empty_lines(beginning, at if said is None else said.end())
+    for _ in range(layout.skip):
+        at = beginning.find(layout.line_end, at) + 1 or len(beginning)
+    start = at = _past_empty_lines(beginning, at)
     if not layout.header:
         return at
     while True:
@@ -215,8 +255,14 @@ def header_length(beginning: bytes, layout: Format) -> int:
         if end < 0:
             return len(beginning)
         at = end + 1
-        if beginning.count(b'"', 0, at) % 2 == 0:
+        if beginning.count(b'"', start, at) % 2 == 0:
             return at
+
+
+def _past_empty_lines(beginning: bytes, at: int) -> int:
+    while beginning[at : at + 1] in (b"\n", b"\r"):
+        at += 1
+    return at
 
 
 def header_line(before: bytes, layout: Format) -> bytes:
@@ -225,8 +271,9 @@ def header_line(before: bytes, layout: Format) -> bytes:
         return b""
     text = before.decode("utf-8" if layout.is_wide else layout.encoding, "ignore")
     lines = text.lstrip("\ufeff").replace("\r\n", "\n").strip("\r\n")
-    said = _SAID_DELIMITER.match(lines)
-    return lines[0 if said is None else said.end() :].strip("\r\n").encode()
+    said = SAID_DELIMITER.match(lines)
+    lines = lines[0 if said is None else said.end() :].strip("\r\n")
+    return _after(lines, layout.skip).encode()
 
 
 def check_is_lines(look: Look) -> None:
@@ -300,8 +347,21 @@ def _lines(look: Look, encoding: str) -> str:
 
 def _without_said(lines: str) -> tuple[str, str | None]:
     """Return the lines after one that says the delimiter, and what that says."""
-    said = _SAID_DELIMITER.match(lines)
+    said = SAID_DELIMITER.match(lines)
     return (lines, None) if said is None else (lines[said.end() :].lstrip("\n"), said[1])
+
+
+def _lines_to_skip(lines: str, delimiter: str, options: CsvOptions) -> int:
+    if options.skip is not None:
+        return options.skip
+    if options.names or options.header is False:
+        return 0
+    return lines_before_header(lines[:_HEAD_CHARACTERS], delimiter)
+
+
+def _after(lines: str, skip: int) -> str:
+    """Return what follows so many lines, from the next one that is not empty."""
+    return "\n".join(lines.split("\n")[skip:]).lstrip("\r\n") if skip else lines
 
 
 def _is_spaced(lines: str, delimiter: str) -> bool:
@@ -323,7 +383,14 @@ def _delimiter(lines: str) -> str:
         alike = sum(len(row) == len(first) for row in rows)
         return (alike + 1) / (len(rows) + 1), len(first)
 
-    return max(DELIMITERS, key=agreement)
+    def commonest(sign: str) -> tuple[float, int]:
+        rows = _rows(head, sign)
+        cells, alike = Counter(map(len, rows)).most_common(1)[0]
+        return (alike / len(rows), cells) if cells > 1 else (0.0, 0)
+
+    best = max(DELIMITERS, key=agreement)
+    # The first lines may be a title, which says nothing of the rows.
+    return best if agreement(best)[0] > 0.5 else max(DELIMITERS, key=commonest)
 
 
 def _rows(lines: str, delimiter: str, *, spaced: bool = False) -> list[list[str]]:
@@ -339,7 +406,11 @@ def _rows(lines: str, delimiter: str, *, spaced: bool = False) -> list[list[str]
 
 
 def _names(
-    path: str, first: Sequence[str], rows: Sequence[Sequence[str]], options: CsvOptions
+    path: str,
+    first: Sequence[str],
+    rows: Sequence[Sequence[str]],
+    options: CsvOptions,
+    line: int,
 ) -> tuple[tuple[str, ...], bool]:
     """Return the names of the columns, and whether the first line says them."""
     if options.names:
@@ -352,13 +423,35 @@ def _names(
         return _cleaned(path, options.names), has_header
     if options.header is None and _looks_like_row(first, rows[:1000]):
         raise DataError(
-            f"{path}: line 1: expected the names of the columns, got {_shown_row(first)}, which "
-            "looks like a row; add a header, or say data.csv.names, or data.csv.header = true if "
-            "these are names"
+            f"{path}: line {line}: expected the names of the columns, got {_shown_row(first)}, "
+            "which looks like a row; add a header, or say data.csv.names, or data.csv.header "
+            "= true if these are names"
         )
     if options.header is False:
         return tuple(f"column_{i}" for i in range(1, len(first) + 1)), False
     return _cleaned(path, first), True
+
+
+def _check_is_one_column(
+    path: str, name: str, rows: Sequence[Sequence[str]], delimiter: str, said: str | None
+) -> None:
+    """Raise DataError if the only column looks like several, between which another sign stands."""
+    cells = [name, *(row[0] for row in rows if row)]
+    signs = DELIMITERS if said else (sign for sign in name if not sign.isalnum())
+    for sign in dict.fromkeys(signs):
+        times = name.count(sign)
+        if times and sign not in "_\"'" and all(cell.count(sign) == times for cell in cells):
+            raise DataError(
+                f"{path}: expected at least two columns separated by {delimiter!r}, got one, "
+                f"{name[:60]!r}; if {sign!r} is the delimiter, say so in data.csv.delimiter, and "
+                "if it is none, ','"
+            )
+    words = len(name.split())
+    if words > 1 and not said and all(len(cell.split()) == words for cell in cells):
+        raise DataError(
+            f"{path}: expected columns separated by {delimiter!r}, got columns of fixed width, "
+            f"{name[:60]!r}; write the file as CSV"
+        )
 
 
 def _cleaned(path: str, names: Sequence[str]) -> tuple[str, ...]:
@@ -403,7 +496,8 @@ def _decimal(columns: Iterable[Counter[str]]) -> str:
         values = set(column) - {"", *MISSING, *_CODES}
         for sign in ".,":
             spelled = _PLAIN[sign].fullmatch, _WITH_MARKS[sign].fullmatch
-            has_sign = any(sign in value for value in values)
+            often = _OFTEN_MARKED[sign].search
+            has_sign = any(sign in value or often(value) for value in values)
             if has_sign and all(any(match(value) for match in spelled) for value in values):
                 signs[sign] += 1
     return "," if signs[","] > signs["."] else "."
@@ -418,6 +512,7 @@ def _missing(columns: Iterable[Counter[str]], decimal: str) -> tuple[str, ...]:
         values = set(column) - {"", *MISSING}
         codes = values & _CODES
         rest = values - codes
+        found |= dict.fromkeys(sorted(values & _ERRORS))
         if codes and rest and all(_is_number(value, decimal) or _is_date(value) for value in rest):
             found |= dict.fromkeys(sorted(codes))
     return tuple(found)
@@ -452,6 +547,8 @@ def _slips(
         odd = {cell: n for cell, n in cells.items() if not _is_number(cell, decimal)}
         if odd and sum(odd.values()) < _FEW * sum(cells.values()):
             yield f"{name!r} left as text, as it has {min(odd)!r} among its numbers"
+        elif len(odd) > _FEW_TEXTS and all(map(_ONLY_FIGURES.fullmatch, cells)):
+            yield f"{name!r} left as text, as {min(odd)!r} is no number"
         if cells and all(map(_SHORT_DATE.fullmatch, cells)):
             yield f"{name!r} left as text, as its years have two digits"
 
@@ -479,11 +576,33 @@ def _order(columns: Iterable[set[str]], options: CsvOptions) -> tuple[bool | Non
     return None, ("dates left as text, as day and month cannot be told apart: say data.csv.dates",)
 
 
-def _local_kind(values: set[str], decimal: str, month_first: bool | None) -> str:
-    """Return what a column is whose texts Arrow makes nothing of."""
+def _unit(column: Counter[str]) -> str:
+    """Return the unit of all values, if they are numbers that have one."""
+    values = set(column) - {"", *MISSING, *_CODES}
+    units = {spelled_unit(value) for value in values}
+    unit = units.pop() if len(units) == 1 else None
+    return unit or ""
+
+
+def _bare(column: Counter[str], unit: str) -> Counter[str]:
+    """Return the numbers of a column as they are without a unit and with a sign for negatives."""
+    if not unit and not any(value[:1].isdecimal() for value in column):
+        return column
+    bare = Counter[str]()
+    for value, times in column.items():
+        bare[spelled_plainly(value, unit)] += times
+    return bare
+
+
+def _is_spelled(written: Counter[str], values: set[str], decimal: str) -> bool:
+    """Say whether all values are numbers, and some of them as people write them."""
     has_marks = any(map(_WITH_MARKS[decimal].fullmatch, values))
-    if has_marks and all(_is_number(value, decimal) for value in values):
-        return GROUPED
+    is_plain = not has_marks and values <= set(written)
+    return not is_plain and all(_is_number(value, decimal) for value in values)
+
+
+def _local_kind(values: set[str], month_first: bool | None) -> str:
+    """Return what a column is whose texts Arrow makes nothing of."""
     clear = {value for value in values if _CLEAR.match(value)}
     matches = [_LOCAL.match(value) for value in values - clear]
     if matches and month_first is None:
@@ -523,6 +642,12 @@ def _inferred(
         ),
     )
     return {column.name: str(column.type) for column in table.schema}
+
+
+def _skipped(lines: int) -> str:
+    return (
+        f"{lines:,} {'line' if lines == 1 else 'lines'} before the header left out" if lines else ""
+    )
 
 
 def _shown(delimiter: str) -> str:

@@ -1,8 +1,9 @@
 """What the cells of a column of text are: its kind, how Arrow reads it, and the next wider kind.
 
 A kind is the name of an Arrow type, or one of three that Arrow does not read by itself: dates as
-people write them (`07.11.2019`), the same with a time of day, and numbers with marks between the
-thousands. Those are read as codes of texts, and each distinct text is turned into a value.
+people write them (`07.11.2019`), the same with a time of day, and numbers as people write them,
+with marks between the thousands, in parentheses where they are negative, or all with one unit
+(`number of €`). Those are read as codes of texts, and each distinct text is turned into a value.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from collections.abc import Mapping
 import pyarrow as pa
 import pyarrow.compute as pc
 
-LOCAL_DATE, LOCAL_TIME, GROUPED = "date", "date and time", "number"
+LOCAL_DATE, LOCAL_TIME, _NUMBER = "date", "date and time", "number"
 _CODES = pa.dictionary(pa.int32(), pa.string())
 _NUMBERS = (pa.null(), pa.int64(), pa.float64())
 _MOMENTS = (
@@ -31,12 +32,11 @@ kind is text.
 """
 _READ_AS: Mapping[str, pa.DataType] = {
     **{str(kind): kind for kind in (*_NUMBERS, *_MOMENTS, pa.bool_())},
-    **dict.fromkeys((LOCAL_DATE, LOCAL_TIME, GROUPED), _CODES),
+    **dict.fromkeys((LOCAL_DATE, LOCAL_TIME), _CODES),
 }
 _STORED_AS: Mapping[str, pa.DataType] = {
     LOCAL_DATE: pa.date32(),
     LOCAL_TIME: pa.timestamp("s"),
-    GROUPED: pa.float64(),
 }
 _CHAINS = (tuple(map(str, _NUMBERS)), tuple(map(str, _MOMENTS)), (LOCAL_DATE, LOCAL_TIME, "string"))
 _FREE_CHAIN = (*_CHAINS[0], *_CHAINS[1])
@@ -54,14 +54,48 @@ _MARKS = " '’\u00a0\u202f"
 """What may stand between thousands, besides the point or the comma that is not the decimal sign."""
 
 
+_UNITS = (
+    *("%", "‰", "$", "€", "£", "¥", "₹", "₺", "₽", "₩", "R$", "US$", "kr", "zł", "Kč", "Ft"),
+    *("USD", "EUR", "GBP", "CHF", "SEK", "NOK", "DKK", "JPY", "PLN", "CZK", "HUF", "INR", "BRL"),
+    *("AUD", "CAD", "CNY", "MXN", "ZAR", "TRY", "RUB", "Fr."),
+)
+_UNIT = "|".join(map(re.escape, sorted(_UNITS, key=len, reverse=True)))
+_MINUS = "\u2212"
+_GAP = "[ \u00a0\u202f]?"
+_FIGURES = "[0-9][0-9., '’\u00a0\u202f]*"
+_WITH_UNIT = re.compile(
+    rf"[(+{_MINUS}-]?(?:({_UNIT}){_GAP}[+{_MINUS}-]?{_FIGURES}|{_FIGURES}?{_GAP}({_UNIT}))\)?"
+)
+
+
 def read_as(kind: str) -> pa.DataType:
     """Return the type that Arrow is asked for."""
-    return _READ_AS[kind]
+    return _CODES if is_number(kind) else _READ_AS[kind]
 
 
 def stored_as(kind: str) -> pa.DataType:
     """Return the type of the column once it is read."""
-    return _STORED_AS.get(kind) or _READ_AS[kind]
+    return pa.float64() if is_number(kind) else _STORED_AS.get(kind) or _READ_AS[kind]
+
+
+def is_spelled(kind: str) -> bool:
+    """Say whether a kind is one that Arrow does not read by itself."""
+    return kind in _STORED_AS or is_number(kind)
+
+
+def is_number(kind: str) -> bool:
+    """Say whether a kind is that of numbers as people write them."""
+    return kind == _NUMBER or kind.startswith(f"{_NUMBER} of ")
+
+
+def number_kind(unit: str) -> str:
+    """Return the kind of numbers that all have a unit, or none if it is empty."""
+    return f"{_NUMBER} of {unit}" if unit else _NUMBER
+
+
+def unit_of(kind: str) -> str:
+    """Return the unit of a kind of numbers; empty if it has none."""
+    return kind.removeprefix(_NUMBER).removeprefix(" of ") if is_number(kind) else ""
 
 
 def wider(kind: str, *, free: bool) -> str | None:
@@ -86,11 +120,50 @@ def widest(one: str, other: str) -> str:
 def values_of(codes: pa.DictionaryArray, kind: str, *, month_first: bool, decimal: str) -> pa.Array:
     """Return the values that texts spell; a text that spells none is an error of Arrow."""
     distinct = pc.utf8_trim_whitespace(codes.dictionary.cast(pa.string()))
-    if kind == GROUPED:
-        values = _grouped(distinct, decimal)
+    if is_number(kind):
+        values = _grouped(_bare(distinct, unit_of(kind)), decimal)
     else:
         values = _moments(distinct, month_first).cast(stored_as(kind))
     return pc.take(values, codes.indices)
+
+
+def spelled_unit(text: str) -> str | None:
+    """Return the unit of a number; None if the text is no number with a unit."""
+    match = _WITH_UNIT.fullmatch(text)
+    return None if match is None else match[1] or match[2]
+
+
+def spelled_plainly(text: str, unit: str) -> str:
+    """Return how a number is written without its unit, and with a sign if it is negative."""
+    for pattern, plain in _plainly(unit):
+        text = re.sub(pattern, plain, text)
+    return text
+
+
+def _bare(texts: pa.Array, unit: str) -> pa.Array:
+    """Return numbers as `spelled_plainly` does; one without the unit is an error."""
+    if unit:
+        odd = texts.filter(pc.invert(pc.match_substring(texts, unit)))
+        if len(odd):
+            raise pa.ArrowInvalid(f"{odd[0].as_py()!r}")
+    for pattern, plain in _plainly(unit):
+        texts = pc.replace_substring_regex(texts, pattern, plain)
+    return texts
+
+
+def _plainly(unit: str) -> list[tuple[str, str]]:
+    """Return what is replaced by what in numbers that people write."""
+    sign = re.escape(unit)
+    units = [
+        (rf"^([(+{_MINUS}-]?){sign}{_GAP}", r"\1"),
+        (rf"{_GAP}{sign}(\)?)$", r"\1"),
+    ]
+    negative = [
+        (rf"^\(({_FIGURES})\)$", r"-\1"),
+        (rf"^({_FIGURES}[.,][0-9]+)-$", r"-\1"),
+        (f"^{_MINUS}", "-"),
+    ]
+    return [*(units if unit else ()), *negative]
 
 
 def grouped_pattern(decimal: str) -> str:

@@ -54,8 +54,7 @@ from dnfscale.data.csv import (
     check_is_lines,
     header_length,
     header_line,
-    header_of,
-    line_end_of,
+    of_file,
     recognized,
 )
 from dnfscale.data.identity import contents_of, opened, stamp_of
@@ -82,7 +81,7 @@ _ENDINGS: Mapping[str, str] = {
 _CODECS = {"gz": "gzip", "zst": "zstd", "bz2": "bz2"}
 _FIRST_PART = "part-00000-000000000000000.parquet"
 _BEGUN, _WHOLE = "_begun.json", "_whole.json"
-_VERSION = 2
+_VERSION = 3
 """Of what a conversion makes of the same files: another version does not use what this one made."""
 
 
@@ -752,7 +751,10 @@ def _opened_texts(
     layout = recognized(_with_places_of(looks), asked.csv)
     if layout.header and asked.csv.names:
         layout = replace(layout, renamed=True)
-    texts = [_csv_text(file, access, look, layout) for file, look in zip(files, looks, strict=True)]
+    texts = [
+        _csv_text(file, access, look, *of_file(look, layout, asked.csv), layout.names)
+        for file, look in zip(files, looks, strict=True)
+    ]
     return texts, dict(layout.kinds), layout.described(asked.csv)
 
 
@@ -765,11 +767,16 @@ def _with_places_of(looks: Sequence[Look]) -> Look:
     return replace(first, places=(*first.places, *(text[:_PLACE_BYTES] for text in alike)))
 
 
-def _csv_text(file: str, access: Access, look: Look, layout: Format) -> Text:
-    layout = replace(layout, line_end=line_end_of(look.beginning))
-    names = header_of(look, layout) if layout.header and not layout.renamed else layout.names
-    if set(names) != set(layout.names):
-        odd = sorted(set(names) ^ set(layout.names))[0]
+def _csv_text(
+    file: str,
+    access: Access,
+    look: Look,
+    layout: Format,
+    names: tuple[str, ...],
+    expected: tuple[str, ...],
+) -> Text:
+    if set(names) != set(expected):
+        odd = sorted(set(names) ^ set(expected))[0]
         raise DataError(
             f"{file}: expected the columns of the other files, but {odd!r} is only in some; "
             "write the files with one header"

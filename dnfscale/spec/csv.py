@@ -50,6 +50,9 @@ class CsvOptions:
         f"what stands for a missing value; default: {', '.join(MISSING)}, and what is recognized",
         example=["NA", "?"],
     )
+    skip: int | None = key(
+        checks.whole(0), None, "lines before the header, such as a title", example=2
+    )
     header: bool | None = key(
         checks.yes_no, None, "whether the first line names the columns", example=True
     )

@@ -204,6 +204,27 @@ READ = {
     "beyond 64 bits": (f"a,b\n{10**19},1\n{10**19 + 1},2\n", {
         "a": [f"{10**19}", f"{10**19 + 1}"], "b": [1, 2],
     }),
+    "percent": ("a;b\n57,8 %;x\n-3 %;y\n?;z\n", {"a": [57.8, -3, None], "b": ["x", "y", "z"]}),
+    "currency": ('a,b\n"$1,234.50",1 EUR\n-$5,2 EUR\n($7.25),3 EUR\n', {
+        "a": [1234.5, -5, -7.25], "b": [1, 2, 3],
+    }),
+    "two units": ("a,b\n5 €,1\n5 $,2\n", {"a": ["5 €", "5 $"], "b": [1, 2]}),
+    "parentheses": ("a,b\n5.5,(1)\n(6.5),(2)\n", {"a": [5.5, -6.5], "b": ["(1)", "(2)"]}),
+    "sign behind": ("a,b\n5.50,1\n6.50-,2-\n", {"a": [5.5, -6.5], "b": ["1", "2-"]}),
+    "longer minus": ("a,b\n5,1\n\u22126,2\n", {"a": [5, -6], "b": [1, 2]}),
+    "points alone": ("a;b\n1.234.567;x\n9.123;y\n", {"a": [1234567, 9123], "b": ["x", "y"]}),
+    "failed formula": ("a,b\n#N/A,x\n2,#DIV/0!\n", {"a": [None, 2], "b": ["x", None]}),
+    "one column": ("a\n1\n2\n", {"a": [1, 2]}),
+    "one column of quotes": ('a b\n"x\ny"\n"z"\n', {"a b": ["x\ny", "z"]}),
+    "title": ("Report: 5\" pipes\n\n\na;b\n1;2,5\n3;4,5\n", {"a": [1, 3], "b": [2.5, 4.5]}),
+    "title of a sheet": ("Report,,\n,,\na,b,c\n1,2,x\n3,4,y\n", {
+        "a": [1, 3], "b": [2, 4], "c": ["x", "y"],
+    }),
+    "comments": ("# by, hand\n#\n#a,b,c\n1,2,3\n", {"#a": [1], "b": [2], "c": [3]}),
+    "empty columns": ("a,b,,,\n1,2,,,\n", {
+        "a": [1], "b": [2], "column_3": [None], "column_4": [None], "column_5": [None],
+    }),
+    "index": (",a\n0,5\n1,6\n", {"column_1": [0, 1], "a": [5, 6]}),
 }  # fmt: skip
 
 
@@ -221,6 +242,12 @@ def test_what_people_write_is_read_as_they_mean_it(csv, out, case):
         ("a,d\n1,07.11.19\n2,31.12.19\n", "'d' left as text, as its years have two digits"),
         ("a,d\n1,01/02/2019\n", "day and month cannot be told apart"),
         ("a, d\n1, 3\n", "separated by ',' and spaces"),
+        ("a,d\n1,5 %\n", "'d' read as numbers without '%'"),
+        ("a title\na,d\n1,2\n3,4\n", "1 line before the header left out"),
+        (
+            f"a;d\n{''.join(f'1,{i:02},000;2' + chr(10) for i in range(30))}",
+            "left as text, as '1,0",
+        ),
     ],
 )
 def test_what_could_be_read_otherwise_is_told(csv, out, text, told):
@@ -240,6 +267,25 @@ def test_a_number_whose_marks_are_elsewhere_is_no_number(csv, out, monkeypatch):
 def test_wide_signs_without_a_mark_are_read_where_the_encoding_is_said(csv, out, encoding):
     convert_csv(csv("a;b\n1;é\n2;y\n", encoding=encoding), out, CsvOptions(encoding=encoding))
     assert rows_of(out) == {"a": [1, 2], "b": ["é", "y"]}
+
+
+def test_each_file_has_lines_before_its_header(tmp_path, csv, out):
+    csv("Ward 1\na,b\n1,2\n3,4\n", "t1.csv")
+    csv("Ward 2\nsecond floor\nb,a\n6,5\n8,7\n", "t2.csv")
+    asked = Conversion(places=(str(out),))
+    folder = open_dataset(str(tmp_path / "t*.csv"), asked=asked).folder
+    assert rows_of(folder) == {"a": [1, 3, 5, 7], "b": [2, 4, 6, 8]}
+    convert_csv(csv("x,y\na,b\n1,2\n"), out / "said", CsvOptions(skip=1))
+    assert rows_of(out / "said") == {"a": [1], "b": [2]}
+
+
+def test_the_line_of_a_value_that_is_no_number_is_named(csv, out, monkeypatch):
+    monkeypatch.setattr(convert, "_LOOK_BYTES", 100)
+    monkeypatch.setattr(convert, "_PLACE_BYTES", 0)
+    rows = "".join(f"{i} %,x\n" for i in range(40))
+    for last in ("7", "many %"):
+        with pytest.raises(DataError, match=rf"t\.csv: line 42: expected numbers .*'{last[:4]}"):
+            convert_csv(csv(f"a,b\n{rows}{last},y\n{rows}"), out)
 
 
 def test_names_replace_those_of_a_header(csv, out):
@@ -303,7 +349,8 @@ BAD = [
     (f"a,b\n{LONG}3,4,5\n", r"line 102: expected 2 columns, got 3; check the .* quotes"),
     (f"a,b\n{LONG}3\n{LONG}", "line 102: expected 2 columns, got 1"),
     ("", "expected at least a header, got an empty file"),
-    ("a\n1\n2\n", "expected at least two columns separated by ',', got one, 'a'"),
+    ("a b\n1 2\n", "separated by ',', got one, 'a b'; if ' ' is the delimiter"),
+    ("a    b\n1    2\n11   2\n", "got columns of fixed width"),
     ("a,b,a\n1,2,3\n", "column names must differ, but 'a' occurs twice"),
     (f'a,b\n1,x\n{LONG}1,"open\n{LONG}', "line 103: expected a quote to be closed"),
     (f"a,b\n{LONG}a,b\n{LONG}", "line 102: expected a row, got the header again"),
