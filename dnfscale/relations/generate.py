@@ -60,7 +60,7 @@ Draft = tuple[int, Concept]
 def generated(
     tables: Sequence[Described], *, most: int, taken: Sequence[str], keep_missing: bool
 ) -> tuple[tuple[Concept, ...], int]:
-    """Return at most so many concepts, and how many there would be; their columns have names that
+    """Return at most so many concepts, and how many are left out; their columns have names that
     are not taken. Without missing values, there are no figures that a row may lack.
     """
     layers: list[list[Draft]] = [[] for _ in _SHARES]
@@ -79,7 +79,7 @@ def generated(
     labels = [*taken, *(concept.label for concept in chosen)]
     names = distinct_names(labels, [*taken, *(f"{c.label}#" for c in chosen)])[len(taken) :]
     named = (replace(concept, name=name) for concept, name in zip(chosen, names, strict=True))
-    return tuple(named), len(left)
+    return tuple(named), len(left) - len(chosen)
 
 
 def _layers(table: Described, *, keep_missing: bool) -> Iterator[list[Draft]]:

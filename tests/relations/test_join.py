@@ -88,6 +88,11 @@ def test_concepts_that_are_left_out_are_told_every_time(tmp_path):
     assert "more left out by relations.max_concepts; related tables read twice" in told[0]
     assert told[1].endswith("more concepts of related rows are left out by relations.max_concepts")
     assert len(told) == 2
+    left_out = joined(main, other, tmp_path / "kept", most=20).facts.left_out
+    found = joined(main, other, tmp_path / "all", most=20 + left_out, tell=told.append)
+    assert len(found.source.concepts) == 20 + left_out, "so many more there are"
+    assert found.facts.left_out == 0
+    assert "left out" not in told[-1]
 
 
 class _Killed(BaseException):
