@@ -234,9 +234,13 @@ def foreseen(
     """
     _check_rows(main, sides, to_learn=True)
     names = [f"concept {number + 1}" for number in range(asked.most)]
-    types = {**main.types, **dict.fromkeys(names, pa.float64())}
+    # Without missing values there are no figures that a row may lack, and nothing to look for.
+    kind = pa.float64() if asked.keep_missing else pa.int64()
+    gaps = {} if asked.keep_missing else dict.fromkeys(names, 0)
+    types = {**main.types, **dict.fromkeys(names, kind)}
     sizes = {**main.column_bytes, **dict.fromkeys(names, main.n_rows * _CONCEPT_BYTES)}
-    source = replace(main, types=types, column_bytes=sizes)
+    nulls = {**main.null_counts, **gaps}
+    source = replace(main, types=types, column_bytes=sizes, null_counts=nulls)
     pieces = len(pieces_of(main))
     related = sum(len(pieces_of(side.source)) for side in sides)
     looked = sum(_bytes(side.source, side.drop) for side in sides)

@@ -89,6 +89,9 @@ class Key:
             return self.check(value)
         except CredentialError as error:
             raise SpecError(f"{name} {error}", self.path) from None
+        except SpecError as error:
+            # Of a key inside the value, which it names.
+            raise SpecError(error.message, self.path) from None
         except ValueError as error:
             raise SpecError(f"{name} must be {error}, got {shown(value)}", self.path) from None
 

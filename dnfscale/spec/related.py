@@ -95,7 +95,7 @@ def related_tables(value: Any) -> tuple[Mapping[str, Any], ...]:
         found.append(values)
     names = [table["name"].casefold() for table in found]
     if len(set(names)) < len(names):
-        raise SpecError("data.related must give each table a name of its own", "data.related")
+        raise ValueError("tables that each have a name of their own")
     return tuple(found)
 
 

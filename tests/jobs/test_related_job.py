@@ -227,6 +227,17 @@ def test_the_check_tells_of_keys_and_of_rows_that_come_too_late(shop):
     assert found["rows_without_main"]["severity"] == "note"
     assert "% of the pairs of rows right (AUC)" in found["later_rows"]["evidence"]
     assert [column["name"] for column in check["columns"]] == ["age", "region", "churned"]
+    assert "repeated_rows" not in found, "customers of one age and region are no copies"
+
+
+@pytest.mark.parametrize("missing", ["drop", "indicator"])
+def test_what_is_not_joined_yet_is_validated_and_planned(shop, missing):
+    spec = _spec(shop, missing=('missing = "indicator"', f'missing = "{missing}"'))
+    valid = shop.here("validate", spec)
+    assert (valid.code, valid.err) == (0, "")
+    assert "of which at most 60 are concepts of related rows" in valid.out
+    assert shop.here("plan", spec).code == 0
+    assert not (shop.path / "runs").exists()
 
 
 @pytest.mark.parametrize(
@@ -244,7 +255,12 @@ def test_the_check_tells_of_keys_and_of_rows_that_come_too_late(shop):
         (
             ("windows = [90]", "windows = [0]"),
             2,
-            "data.related[0].windows must be a list of at most",
+            "job.toml:13: data.related[0].windows must be a list of at most",
+        ),
+        (
+            ('id = "order_id"', '[[data.related]]\nname = "Orders"\npath = "x"\nkey = "id"'),
+            2,
+            "data.related must be tables that each have a name of their own",
         ),
         (('name = "orders"', 'name = "my orders"'), 2, "data.related[0].name must be a word of"),
         (('path = "orders"', 'paths = "orders"'), 2, "unknown key data.related[0].paths"),
