@@ -227,6 +227,7 @@ class _Evaluating:
                 for label in sorted(self.tested.labels)
             ),
             missing_rows=self.tested.incomplete,
+            weighted=self.models[0].weighted,
             drift=nothing,
             findings=(),
             **more,

@@ -17,7 +17,7 @@ from dnfscale.report.measured import (
 )
 from dnfscale.report.page import whole_page
 from dnfscale.report.parts import Place, Section, card, table
-from dnfscale.report.wording import count, share
+from dnfscale.report.wording import MISSING_WORDS, count, share
 from dnfscale.results.evaluation import Evaluation, LineShift
 
 _WIDEST = 60
@@ -144,12 +144,16 @@ def evaluation_page(evaluation: Evaluation, name: str) -> str:
 
 def _noted(evaluation: Evaluation) -> Iterator[str]:
     """Say what else a person should know of the answers."""
+    if evaluation.weighted:
+        yield (
+            "the model was learned from rows with weights, and here each row counts once: figures "
+            "and drift may differ for that alone"
+        )
     if evaluation.unseen_rows:
         yield f"{evaluation.unseen_rows:,} rows are of a type that no row had in the learning"
     if evaluation.missing_rows:
         yield (
-            f"{evaluation.missing_rows:,} rows lack a value that the model uses; the tests of "
-            "that column are false"
+            f"{evaluation.missing_rows:,} rows lack a value that the model uses: {MISSING_WORDS}"
         )
 
 

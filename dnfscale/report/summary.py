@@ -183,7 +183,7 @@ _OF_LABELS = {
 def _table_words(result: Result) -> list[str]:
     """Say how large the table is, its total weight, and how many rows were left out."""
     words = [used_words(result.data), *left_out_words(result.data)]
-    words.append(f"{result.data.attributes:,} attributes")
+    words.append(count(result.data.attributes, "attribute"))
     weight = result.data.weight
     if weight is not None:
         words.append(f"counted by {visible(weight.column)}, {amount(weight.total)} in all")

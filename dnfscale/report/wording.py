@@ -533,6 +533,10 @@ def suite_words(views: Sequence[RunView]) -> list[str]:
     return words
 
 
+MISSING_WORDS = "a condition on it does not hold; its negation, such as ≤ or ≠, then does"
+"""What becomes of a missing value."""
+
+
 def share(value: float) -> str:
     """Write a share as a percentage."""
     return f"{100 * value:.1f} %"

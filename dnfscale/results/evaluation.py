@@ -138,6 +138,8 @@ class Evaluation(Record, frozen=True, kw_only=True):
     that answer together."""
     missing_rows: Count
     """Rows that lack a value which the model uses."""
+    weighted: bool = False
+    """Whether the model was learned from weighted rows: here each row counts once."""
     metrics: Figures
     intervals: dict[str, tuple[Figure, Figure]]
     """At 95 %, Wilson's."""

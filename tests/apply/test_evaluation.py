@@ -17,6 +17,7 @@ from dnfscale.data.frames import table_source
 from dnfscale.data.source import open_source
 from dnfscale.engine.serial import SerialEngine
 from dnfscale.errors import DataError, SpecError
+from dnfscale.report.evaluated import evaluation_lines
 from dnfscale.results.evaluation import evaluation_text, read_evaluation
 
 N = 3_000
@@ -240,6 +241,9 @@ def test_weights_that_are_no_whole_numbers_make_no_drift_and_no_interval():
     )
     same = evaluated(model, people(40, 1))
     assert same.findings == ()
+    assert "learned from rows with weights, and here each row counts once" in evaluation_lines(
+        same, "t"
+    )
     assert same.drift.learned_rows == round(float(weights.sum()))
     assert {(line.low, line.high, line.outside) for line in same.drift.lines} == {
         (None, None, None)

@@ -29,6 +29,7 @@ from dnfscale.jobs.verbs.data_options import (
 from dnfscale.jobs.verbs.related_options import add_related_option, joined_for
 from dnfscale.jobs.verbs.storage_options import access_from, add_storage_options, place_from
 from dnfscale.report.unfamiliar import unfamiliar_record, unfamiliar_words
+from dnfscale.report.wording import MISSING_WORDS
 from dnfscale.spec.storage import is_named
 
 
@@ -144,10 +145,7 @@ def _summary(found: Predicted, models: tuple[Model, ...], output: str, elapsed: 
         share = f" ({100 * rows / found.rows:.1f} %)" if found.rows else ""
         lines.append(f"  {visible(label):<20} {rows:>14,}{share}")
     if found.missing:
-        lines.append(
-            f"  {found.missing:,} rows lack a value that the model uses; the tests of that "
-            "column are false"
-        )
+        lines.append(f"  {found.missing:,} rows lack a value that the model uses: {MISSING_WORDS}")
     if found.unseen:
         lines.append(f"  {found.unseen:,} rows are of a type that no row had in the learning")
     unlike = unfamiliar_words(found.unfamiliar.rows, found.unfamiliar.columns, models)

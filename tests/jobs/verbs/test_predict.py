@@ -76,7 +76,7 @@ def test_every_row_is_answered_in_its_order(desk, missing):
     assert "90 rows in" in ended.out
     used = {attribute["column"] for attribute in model["attributes"]}
     gaps = sum(any(row[name] is None for name in used) for row in table.to_pylist())
-    assert f"  {gaps:,} rows lack a value that the model uses" in ended.out
+    assert f"  {gaps:,} rows lack a value that the model uses: a condition on it does" in ended.out
     assert ended.out.strip().endswith("files  out")
 
 
