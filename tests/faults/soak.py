@@ -31,6 +31,8 @@ _PAUSE_S = (0.1, 2.0)
 """Between two faults."""
 _FROZEN_S = (1.0, 8.0)
 """How long most frozen workers stay so."""
+_PER_JOB = 20
+"""Faults that befall one job at most: a slow machine does not start workers as fast as they die."""
 _SPARED = 5
 """A task that so many workers have died on is left alone."""
 _FOR_GOOD = 0.04
@@ -74,6 +76,8 @@ class Striker(threading.Thread):
         self._ended = threading.Event()
         self._frozen: dict[psutil.Process, float] = {}
         """When each worker is to be thawed."""
+        self._of_job = 0
+        """Faults of the job at hand."""
 
     def run(self) -> None:
         while self._soaked.faults < self._most and not self._ended.wait(
@@ -87,9 +91,14 @@ class Striker(threading.Thread):
                 self._strike(psutil.Process(number))
             except psutil.NoSuchProcess:
                 continue
+            self._of_job += 1
             self._soaked.faults_of[phase] = self._soaked.faults_of.get(phase, 0) + 1
         while self._frozen and not self._ended.wait(0.2):
             self._thaw()
+
+    def begin_job(self) -> None:
+        """Let there be faults of another job."""
+        self._of_job = 0
 
     def end(self) -> None:
         self._ended.set()
@@ -121,6 +130,9 @@ class Striker(threading.Thread):
     def _wait_for_busy(self) -> dict[int, str]:
         while not self._ended.is_set():
             self._thaw()
+            if self._of_job >= _PER_JOB:
+                time.sleep(0.2)
+                continue
             frozen = {worker.pid for worker in self._frozen}
             found: dict[int, str] = self._client.run_on_scheduler(_busy)
             busy = {number: phase for number, phase in found.items() if number not in frozen}
@@ -171,6 +183,7 @@ def soak(
             for study in cycle(studies):
                 if soaked.faults >= faults or time.monotonic() - started > 60 * minutes:
                     break
+                striker.begin_job()
                 _compare(place, study, quiet[study], soaked)
         finally:
             striker.end()
