@@ -354,8 +354,9 @@ class _Join:
         n_related = sum(facts.related)
         scans = "each table read once" if self.asked.given else "related tables read twice"
         left = f", {left_out:,} more left out by relations.max_concepts" if left_out else ""
+        noun = "concept" if len(concepts) == 1 else "concepts"
         return (
-            f"{facts.rows:,} rows with {len(concepts):,} concepts of {n_related:,} related rows"
+            f"{facts.rows:,} rows with {len(concepts):,} {noun} of {n_related:,} related rows"
             f"{left}; {scans}"
         )
 
