@@ -35,6 +35,20 @@ def is_drawn(first_row: int, n_rows: int, *, of: int, drawn: int, seed: int) -> 
     return np.asarray(places < drawn)
 
 
+def fewer(rows: SampledRows, *, of: int, drawn: int, seed: int) -> SampledRows:
+    """Return a sample of `drawn` out of `of` rows, given a larger one that was drawn alike."""
+    if drawn >= len(rows.numbers):
+        return rows
+    places = Permutation(of, -1 - seed)(rows.numbers.astype(np.uint64))
+    own = np.flatnonzero(places < drawn)
+    return SampledRows(
+        rows.numbers[own],
+        {column: codes[own] for column, codes in rows.columns.items()},
+        rows.labels[own],
+        None if rows.weights is None else rows.weights[own],
+    )
+
+
 def numbered(table: BinnedTable, numbers: Ints) -> SampledRows:
     """Return binned rows as a sample, given their numbers."""
     return SampledRows(numbers, table.columns, table.labels, table.weights)

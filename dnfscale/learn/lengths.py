@@ -15,19 +15,19 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from dnfscale.core.arrays import Bools, Ints
-from dnfscale.core.sample import SampledRows
-from dnfscale.core.splits import TEST
+from dnfscale.core.splits import TEST, Splits
 from dnfscale.engine.api import Engine
 from dnfscale.learn.choose import Swept, judging_of, objective_of, validated_rows
 from dnfscale.learn.count import COUNT_CHOSEN, Chosen, Counted, count_chosen, prefix_counts
 from dnfscale.learn.keeping import KeptRows
 from dnfscale.learn.phases import Layout, PlannedPhase
-from dnfscale.learn.places import JUDGED, LEARNED, Place, final_part, inner_parts
-from dnfscale.learn.rank import Rankings
+from dnfscale.learn.places import JUDGED, LEARNED, LearningPart, Place, final_part, inner_parts
+from dnfscale.learn.rank import Drawn, Rankings
 from dnfscale.learn.shorten import best_step, plan_shortening, shorten_types
 from dnfscale.learn.terms import (
     COUNT_FORMULAS,
     Answered,
+    ByForm,
     Found,
     Lines,
     Placed,
@@ -79,7 +79,7 @@ class Decision:
 def decide(
     kept: KeptRows,
     rankings: Rankings,
-    drawn: SampledRows,
+    drawn: Drawn,
     swept: Mapping[Place, Swept],
     spec: LearnSpec,
     engine: Engine,
@@ -95,10 +95,10 @@ def decide(
             for place, written in _write_steps(counted, rankings, swept, spec, engine).items():
                 candidates[place] += written
         best = {place: counted[place, step.rank] for place, step in steps.items()}
-        found["attributes"] = shorten_types(kept, drawn, rankings, swept, best, spec, engine)
+        found["attributes"] = shorten_types(kept, drawn.ranked, rankings, swept, best, spec, engine)
     if "terms" in spec.search:
         thresholds = {place: own.sweep.threshold for place, own in swept.items()}
-        found["terms"] = search_terms(kept, drawn, thresholds, spec, engine)
+        found["terms"] = search_terms(kept, drawn.searched, thresholds, spec, engine)
     placed = (formula for formulas in found.values() for formula in _placed(formulas, spec))
     answered = count_formulas(placed, kept, engine)
     for form in spec.forms:
@@ -258,8 +258,7 @@ def _judged(
             for own in found[place.target, part][form]
         }
         scores.append({length: goal.score(own.codes == 1, own) for length, own in answers.items()})
-    last = found[place.target, final_part(place.fold, splits)]
-    final = {own.n_literals: own for own in last[form]}
+    final = {own.n_literals: own for own in _final(found, place, splits)[form]}
     tested = splits.members([TEST])[place.fold]
     candidates = []
     for point in curve(scores, search=search, form=form):
@@ -269,6 +268,12 @@ def _judged(
         lines = longest if recurring is None else recurring.instead_of(longest, search)
         candidates.append(_line_candidate(point, lines, place, answered, tested))
     return candidates
+
+
+def _final(found: Found, place: Place, splits: Splits) -> ByForm:
+    """Return the formulas of all of W_0 if it was searched, else of the last part that was."""
+    whole = (place.target, LearningPart(place.fold, None))
+    return found[whole] if whole in found else found[place.target, final_part(place.fold, splits)]
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -73,6 +73,11 @@ def n_inner(n_rows: int, spec: LearnSpec) -> int:
     return min(_MOST_SPLITS, -(-_VALIDATED_ROWS // max(1, n_rows)))
 
 
+def has_many_rows(splits: Splits) -> bool:
+    """Return whether one inner split validates because it has rows enough."""
+    return splits.inner == 1 and splits.n_rows >= _VALIDATED_ROWS
+
+
 def asked_folds(n_rows: int, spec: LearnSpec) -> int:
     """Return how many test folds are asked for, whether or not n_rows rows can be dealt
     into them.

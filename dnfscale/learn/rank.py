@@ -17,12 +17,13 @@ from dnfscale.core.arrays import Bools, Codes, Floats, Ints, Scalar, narrowest
 from dnfscale.core.associations import Associations
 from dnfscale.core.bins import Bins, Span, Spans
 from dnfscale.core.sample import SampledRows
+from dnfscale.core.splits import Splits
 from dnfscale.core.vocabulary import Above, Equals
 from dnfscale.engine.api import Engine
 from dnfscale.engine.reductions import check_merge
 from dnfscale.learn.keeping import KeptRows
 from dnfscale.learn.phases import Layout, Phase, PlannedPhase, Reads
-from dnfscale.learn.places import LEARNED, Groups, LearningPart
+from dnfscale.learn.places import LEARNED, Groups, LearningPart, has_many_rows
 from dnfscale.learn.scans import Read
 from dnfscale.method.booleanize import Booleanization
 from dnfscale.method.cuts import keep_telling
@@ -37,6 +38,9 @@ RANK_ATTRIBUTES = Phase("rank attributes", Reads.DRAWN_ROWS, "rank conditions")
 _SAMPLED_ROWS, _SAMPLED_CELLS = (1 << 15) - 1, 1 << 25
 """Limits of the sample: its rows, so that twice as many fit in 16 bits, and its cells, rows x
 columns, which make the rows fewer if a table has more than a thousand columns."""
+_SEARCHED_ROWS = (1 << 16) - 1
+"""The most rows in which terms are searched, if one inner split validates: the more, the less do
+long formulas follow chance."""
 _CANDIDATES, _CANDIDATE_CELLS = 1 << 10, 1 << 24
 """The most attributes that are ranked together, the best by mutual information; fewer if the sample
 has many rows.
@@ -64,20 +68,27 @@ def sampled_rows(n_rows: int, n_columns: int) -> int:
     return min(n_rows, _SAMPLED_ROWS, max(1, _SAMPLED_CELLS // max(1, n_columns)))
 
 
+def searched_rows(splits: Splits, n_columns: int) -> int:
+    """Return the size of the sample in which terms are searched."""
+    if not has_many_rows(splits):
+        return sampled_rows(splits.n_rows, n_columns)
+    return min(splits.n_rows, _SEARCHED_ROWS, max(1, _SAMPLED_CELLS // max(1, n_columns)))
+
+
 def most_candidates(n_sampled: int) -> int:
     """Return how many attributes are ranked together on a sample of n_sampled rows."""
     return min(_CANDIDATES, _CANDIDATE_CELLS // max(1, n_sampled))
 
 
 def rank_attributes(
-    kept: KeptRows, drawn: SampledRows | None, spec: LearnSpec, engine: Engine
+    kept: KeptRows, drawn: Drawn | None, spec: LearnSpec, engine: Engine
 ) -> Rankings:
     """Rank the attributes for every target in every ranking part, and find intervals
     between cuts; on drawn rows, where attributes are ranked together.
     """
     allowed = [allowed_attributes(of_target, kept, spec) for of_target in kept.associations]
     if drawn is not None and spec.looks_together:
-        return _rank_together(kept, drawn, allowed, spec, engine)
+        return _rank_together(kept, drawn.ranked, allowed, spec, engine)
     pairs = zip(kept.associations, allowed, strict=True)
     by_target = tuple(
         _by_scores(of_target, kept.parts, own, spec, spec.max_ell) for of_target, own in pairs
@@ -312,26 +323,38 @@ class DrawRows:
         return sample.numbered(table, rows + read.first_row)
 
 
-def draw_rows(kept: KeptRows, spec: LearnSpec, engine: Engine) -> SampledRows | None:
+@dataclass(frozen=True, slots=True, eq=False)
+class Drawn:
+    """The rows that are drawn."""
+
+    ranked: SampledRows
+    """Those on which attributes are ranked together and types are shortened."""
+    searched: SampledRows
+    """Those in which terms are searched: the same, or more."""
+
+
+def draw_rows(kept: KeptRows, spec: LearnSpec, engine: Engine) -> Drawn | None:
     """Draw the rows on which attributes are ranked together and formulas of every length are
     searched, if they are.
     """
     if not (spec.looks_together or spec.by_length):
         return None
     table, booleans = kept.table, kept.booleans
-    drawn = sampled_rows(table.splits.n_rows, len(booleans.bins))
+    n_rows, n_columns = table.splits.n_rows, len(booleans.bins)
+    few = most = sampled_rows(n_rows, n_columns)
+    if "terms" in spec.search:
+        most = searched_rows(table.splits, n_columns)
     check_merge(
-        f"a sample of {drawn:,} rows",
-        drawn * (len(booleans.bins) + 24),
+        f"a sample of {most:,} rows",
+        most * (n_columns + 24),
         fan_in=1,
         worker_bytes=engine.worker_bytes,
         advice="raise cluster.memory_limit",
         key="cluster.memory_limit",
     )
-    scan = DrawRows(
-        booleans.bins, table.classes, table.splits.n_arcs, table.splits.n_rows, drawn, spec.seed
-    )
-    return engine.reduce(DRAW_ROWS.name, kept.rows, scan, sample.merge)
+    scan = DrawRows(booleans.bins, table.classes, table.splits.n_arcs, n_rows, most, spec.seed)
+    searched = engine.reduce(DRAW_ROWS.name, kept.rows, scan, sample.merge)
+    return Drawn(sample.fewer(searched, of=n_rows, drawn=few, seed=spec.seed), searched)
 
 
 def allowed_attributes(tables: Associations, kept: KeptRows, spec: LearnSpec) -> Bools:

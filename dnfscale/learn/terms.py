@@ -36,14 +36,21 @@ from dnfscale.core.vocabulary import (
 from dnfscale.engine.api import Engine
 from dnfscale.learn.keeping import KeptRows
 from dnfscale.learn.phases import Layout, Phase, PlannedPhase, Reads
-from dnfscale.learn.places import LEARNED, Groups, LearningPart, Place
+from dnfscale.learn.places import (
+    LEARNED,
+    Groups,
+    LearningPart,
+    Place,
+    has_many_rows,
+    whole_parts,
+)
 from dnfscale.learn.rank import allowed_attributes
 from dnfscale.learn.scans import Read
 from dnfscale.method.booleanize import Booleanization
 from dnfscale.method.checklists.search import checklists
 from dnfscale.method.terms.answers import AnswerCounts, count_answers
 from dnfscale.method.terms.codes import CodeColumn, CodeFormula, Condition, Sample, one_of
-from dnfscale.method.terms.search import FEW_ROWS, effort_for, frontier
+from dnfscale.method.terms.search import FEW_ROWS, effort_for, frontiers
 from dnfscale.method.terms.soften import softened
 from dnfscale.spec.learn import LearnSpec
 
@@ -257,8 +264,11 @@ class SearchTerms:
     max_literals: int
     max_terms: int
     seed: int
+    again: bool
+    """Whether all of W_0 is searched too, from what is found in W_train."""
 
-    def __call__(self, job: TermJob) -> ByForm:
+    def __call__(self, job: TermJob) -> tuple[ByForm, ...]:
+        """Return what is found in the part, and what in all of W_0 if that is searched too."""
         spans = self.booleans.whole if job.part.split is None else self.booleans.train
         columns = coded_columns(
             self.booleans,
@@ -267,21 +277,25 @@ class SearchTerms:
             self.allowed[job.target][job.part],
             self.holds[job.target][job.part],
         )
-        sample = self._sample(job, columns)
-        effort = effort_for(sample.n_rows, max_literals=self.max_literals, max_terms=self.max_terms)
-        found = {}
+        samples = [
+            self._sample(job, part, columns) for part in searched_parts(job.part, self.again)
+        ]
+        effort = effort_for(
+            samples[0].n_rows, max_literals=self.max_literals, max_terms=self.max_terms
+        )
+        found: list[dict[str, tuple[Lines, ...]]] = [{} for _ in samples]
         if "lines" in self.forms:
-            found["lines"] = frontier(sample, effort)
+            for own, by_length in zip(found, frontiers(samples, effort), strict=True):
+                own["lines"] = tuple(lines_of_codes(one.formula, columns) for one in by_length)
         if "checklist" in self.forms:
-            found["checklist"] = checklists(sample, longest=self.max_literals)
-        return {
-            form: tuple(lines_of_codes(one.formula, columns) for one in own)
-            for form, own in found.items()
-        }
+            lists = checklists(samples[0], longest=self.max_literals)
+            for own in found:
+                own["checklist"] = tuple(lines_of_codes(one.formula, columns) for one in lists)
+        return tuple(found)
 
-    def _sample(self, job: TermJob, columns: Sequence[CodedColumn]) -> Sample:
+    def _sample(self, job: TermJob, part: LearningPart, columns: Sequence[CodedColumn]) -> Sample:
         """Return the drawn rows of a part as codes, with what each error costs."""
-        drawn = learned_rows(self.rows, self.parts[job.part], self.targets[job.target])
+        drawn = learned_rows(self.rows, self.parts[part], self.targets[job.target])
         sample = Sample(
             columns=tuple(column.codes for column in columns),
             codes=codes_of(self.rows, drawn, columns),
@@ -358,6 +372,11 @@ Found = Mapping[tuple[int, LearningPart], ByForm]
 """For each target and learning part the formulas found."""
 
 
+def searched_parts(part: LearningPart, again: bool) -> tuple[LearningPart, ...]:
+    """Return the parts that are searched one after the other."""
+    return (part, LearningPart(part.fold, None)) if again else (part,)
+
+
 def search_terms(
     kept: KeptRows,
     drawn: SampledRows,
@@ -367,10 +386,13 @@ def search_terms(
 ) -> Found:
     """Search terms for every target in every part that ranks attributes."""
     allowed = [allowed_attributes(tables, kept, spec) for tables in kept.associations]
+    splits = kept.table.splits
+    # Where the sample leaves rows out, W_val validates without a cost: more rows could be drawn.
+    again = has_many_rows(splits) and len(drawn.numbers) == splits.n_rows
     scan = SearchTerms(
         rows=drawn,
         booleans=kept.booleans,
-        parts=kept.parts,
+        parts={**kept.parts, **whole_parts(splits)} if again else kept.parts,
         targets=kept.table.targets,
         allowed=tuple(dict(zip(kept.parts, own, strict=True)) for own in allowed),
         holds=tuple(
@@ -380,6 +402,7 @@ def search_terms(
         max_literals=_LONGEST if spec.most_literals is None else spec.most_literals,
         max_terms=min(_MOST_LINES, spec.max_terms or _MOST_LINES),
         seed=spec.seed,
+        again=again,
     )
     jobs = [
         TermJob(target, part, thresholds[Place(target, part.fold)])
@@ -387,7 +410,11 @@ def search_terms(
         for part in kept.parts
     ]
     found = engine.map(SEARCH_TERMS.name, jobs, scan)
-    return {(job.target, job.part): own for job, own in zip(jobs, found, strict=True)}
+    return {
+        (job.target, part): own
+        for job, by_part in zip(jobs, found, strict=True)
+        for part, own in zip(searched_parts(job.part, again), by_part, strict=True)
+    }
 
 
 def plan_terms(layout: Layout) -> PlannedPhase:

@@ -23,7 +23,7 @@ _LEAST_WORKER_BYTES = 256 << 20
 """With less, Dask keeps pausing or restarting a worker before it has read anything."""
 _MOST_DENOMINATOR = 1_000_000
 """Counts can be multiplied by such a fraction within 64 bits."""
-MOST_CUTS = 31
+MOST_CUTS = 63
 """The most quantile cuts of a column: they are then three percentiles apart."""
 
 

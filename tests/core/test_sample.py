@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dnfscale.core.bins import BinnedTable
-from dnfscale.core.sample import is_drawn, merge, numbered
+from dnfscale.core.sample import fewer, is_drawn, merge, numbered
 
 
 @given(st.integers(1, 300), st.integers(1, 400), st.integers(0, 99), st.data())
@@ -43,6 +43,24 @@ def test_a_sample_does_not_depend_on_how_rows_are_split(n_rows, drawn, seed, cho
     if weights is not None:
         assert merged.weights is not None
         assert merged.weights.tolist() == weights[whole.numbers].tolist()
+
+
+@given(st.integers(1, 200), st.integers(1, 250), st.integers(1, 250), st.booleans())
+def test_fewer_of_a_sample_are_the_sample_of_so_many(n_rows, drawn, some, weighted):
+    def sampled(size: int):
+        rows = np.flatnonzero(is_drawn(0, n_rows, of=n_rows, drawn=size, seed=3))
+        weights = rows + 5 if weighted else None
+        table = BinnedTable({2: rows.astype(np.uint8)}, (rows % 7).astype(np.uint8), weights)
+        return numbered(table, rows)
+
+    found = fewer(sampled(drawn), of=n_rows, drawn=some, seed=3)
+    wanted = sampled(min(drawn, some))
+    assert found.numbers.tolist() == wanted.numbers.tolist()
+    assert found.columns[2].tolist() == wanted.columns[2].tolist()
+    assert found.labels.tolist() == wanted.labels.tolist()
+    assert (found.weights is None) == (wanted.weights is None)
+    if found.weights is not None and wanted.weights is not None:
+        assert found.weights.tolist() == wanted.weights.tolist()
 
 
 def test_folds_and_samples_are_drawn_independently():

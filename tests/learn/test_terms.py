@@ -11,10 +11,11 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 
-from dnfscale.core.splits import TEST
+from dnfscale.core.splits import TEST, TRAIN, VALIDATION
 from dnfscale.core.vocabulary import Above, Between, Equals, IsIn, IsMissing, IsTrue
 from dnfscale.data.frames import table_source
 from dnfscale.engine.serial import SerialEngine
+from dnfscale.learn import places, rank, terms
 from dnfscale.learn.choose import objective_of
 from dnfscale.learn.lengths import Recurring
 from dnfscale.learn.line import Learned, LearnedFold, learn
@@ -24,6 +25,17 @@ from dnfscale.spec.learn import LearnSpec, settled
 from tests.examples import one_file_and_many
 
 N_ROWS = 600
+
+
+@pytest.fixture(params=["few rows", "many rows", "rows left out"])
+def sampling(request, monkeypatch):
+    """What is searched: W_train alone, all of W_0 too, or a sample of more rows than are ranked."""
+    if request.param != "few rows":
+        monkeypatch.setattr(places, "_VALIDATED_ROWS", N_ROWS // 2)
+    if request.param == "rows left out":
+        monkeypatch.setattr(rank, "_SAMPLED_ROWS", N_ROWS // 2)
+        monkeypatch.setattr(rank, "_SEARCHED_ROWS", 2 * N_ROWS // 3)
+    return request.param
 
 
 def made_rows(seed: int = 0, n_rows: int = N_ROWS) -> pd.DataFrame:
@@ -85,9 +97,11 @@ def lines_hold(fold: LearnedFold, frame: pd.DataFrame) -> np.ndarray:
 
 
 @pytest.mark.parametrize("weight", [None, "w"])
+@pytest.mark.usefixtures("sampling")
 def test_patterns_of_lines_are_counted_as_pandas_counts_them(weight):
     frame = made_rows()
-    spec = best(search=("terms",), **({} if weight is None else {"weight": weight, "drop": ()}))
+    weighted = {} if weight is None else {"weight": weight, "drop": ()}
+    spec = best(search=("terms",), forms=("lines",), **weighted)
     found = learned(frame, spec)
     splits = found.table.splits
     arcs = splits.arcs(0, N_ROWS)
@@ -108,6 +122,27 @@ def test_patterns_of_lines_are_counted_as_pandas_counts_them(weight):
             assert counts.c.tolist() == plain.c.tolist()
 
 
+def test_all_rows_learned_from_are_searched_where_the_sample_holds_them(sampling, monkeypatch):
+    searched = []
+
+    def spied(samples, effort):
+        searched.append([sample.n_rows for sample in samples])
+        return frontiers(samples, effort)
+
+    frontiers = terms.frontiers
+    monkeypatch.setattr(terms, "frontiers", spied)
+    splits = learned(made_rows(), best(search=("terms",))).table.splits
+    for fold, sizes in enumerate(searched):
+        train = splits.rows_of(fold, [TRAIN])
+        both = [train, splits.rows_of(fold, [TRAIN, VALIDATION])]
+        if sampling == "rows left out":
+            assert len(sizes) == 1
+            assert train / 2 < sizes[0] < train
+        else:
+            assert sizes == (both if sampling == "many rows" else both[:1])
+
+
+@pytest.mark.usefixtures("sampling")
 def test_every_candidate_is_tested_as_pandas_tests_it():
     frame = made_rows()
     found = learned(frame, best())
@@ -154,6 +189,7 @@ def test_a_budget_is_kept_in_every_fold_and_in_the_model_of_all_rows(search, bud
         assert len(fold.lines) <= 1
 
 
+@pytest.mark.usefixtures("sampling")
 def test_what_is_found_does_not_depend_on_partitions(tmp_path):
     sources = one_file_and_many(made_rows(), tmp_path)
     one, many = (learn(source, best(), SerialEngine()) for source in sources)
@@ -164,6 +200,7 @@ def test_what_is_found_does_not_depend_on_partitions(tmp_path):
         ]
 
 
+@pytest.mark.usefixtures("sampling")
 def test_what_is_found_on_a_cluster_is_the_same(cluster):
     source = table_source(pa.Table.from_pandas(made_rows()), "memory")
     spec = best()
@@ -172,6 +209,7 @@ def test_what_is_found_on_a_cluster_is_the_same(cluster):
         assert (a.tau, a.dnf, a.whole, a.test) == (b.tau, b.dnf, b.whole, b.test)
 
 
+@pytest.mark.usefixtures("sampling")
 def test_nothing_of_the_test_rows_changes_a_fold():
     frame = made_rows()
     spec = best()

@@ -41,24 +41,20 @@ def test_more_rows_are_worth_more_cuts():
         4,
         4,
         9,
-        31,
+        63,
         31,
     ]
+    assert [automatic(n, 4) for n in (29_999, 30_000, 1_000_000, 1_000_001)] == [31, 63, 63, 31]
     assert plan_cuts("auto", n_rows=128, n_columns=3).shares == tuple(
         Fraction(j, 5) for j in range(1, 5)
     )
 
 
 def test_fewer_columns_are_worth_more_cuts():
-    assert [automatic(8_000, columns) for columns in (0, 1, 16, 20, 25, 50, 1000)] == [
-        31,
-        31,
-        31,
-        25,
-        20,
-        10,
-        10,
-    ]
+    numbers = (0, 1, 16, 25, 50, 100, 1000)
+    assert [automatic(4_900, columns) for columns in numbers] == [31, 31, 19, 12, 9, 9, 9]
+    assert [automatic(8_000, columns) for columns in numbers] == [31, 31, 31, 20, 10, 10, 10]
+    assert [automatic(10**6, columns) for columns in numbers] == [63, 63, 63, 63, 63, 63, 62]
 
 
 @given(

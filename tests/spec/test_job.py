@@ -122,7 +122,7 @@ WRONG_VALUES: dict[str, list[Any]] = {
     "data.missing": ["", "Drop", "impute"],
     "data.max_categories": [0, -1, 10**9],
     "profile": ["", "Best", "worst"],
-    "booleanize.cuts": ["mean", 0, 32, -1],
+    "booleanize.cuts": ["mean", 0, 64, -1],
     "booleanize.rare": [-1],
     "select.validation_splits": [0, -1, 101, "automatic"],
     "select.rule": ["one_se"],

@@ -10,7 +10,7 @@ but the sample.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -40,6 +40,10 @@ _COLUMNS_OF_MANY_ROWS = 20
 _QUICK_LITERALS = 20
 """Of many rows, columns beyond a number are chosen by formulas of some literals, found on some of
 the rows."""
+_ROWS_OF_ALL_SHARES = 18_000
+"""From so many rows on more beginnings of terms are told apart than chance would."""
+_EXPANSIONS_OF_KNOWN = 60
+"""How many formulas are expanded where those of other rows are known."""
 _TRUTH_BYTES = 1 << 26
 """How much is kept of which rows satisfy which condition."""
 
@@ -73,6 +77,8 @@ def effort_for(n_rows: int, *, max_literals: int = 40, max_terms: int | None = N
     literal must set some of them right.
     """
     longest = min(max_literals, 10 + n_rows // 100)
+    if n_rows >= _ROWS_OF_ALL_SHARES:
+        return Effort(longest, max_terms, beam=Beam(shares=(0.1, 0.25, 0.5, 0.75, 1.0)))
     if n_rows >= FEW_ROWS:
         return Effort(longest, max_terms)
     return Effort(longest, max_terms, margin=_SET_RIGHT / max(1, n_rows), intervals=False)
@@ -98,9 +104,23 @@ def frontier(sample: Sample, effort: Effort, *, complemented: bool = False) -> t
     None can do without one of its terms, literals, values of a set or ends of an interval at no
     cost. With `complemented`, they are negations of a disjunction.
     """
-    columns = _columns(sample, effort, complemented=complemented)
-    found = _found(narrowed(sample, columns), effort, complemented=complemented)
-    return tuple(replace(one, formula=widened(one.formula, columns)) for one in found)
+    [found] = frontiers([sample], effort, complemented=complemented)
+    return found
+
+
+def frontiers(
+    samples: Sequence[Sample], effort: Effort, *, complemented: bool = False
+) -> tuple[tuple[Found, ...], ...]:
+    """Return the frontier of every sample of the same columns, each of which begins with what was
+    found in the one before.
+    """
+    columns = _columns(samples[0], effort, complemented=complemented)
+    known: tuple[Found, ...] = ()
+    every = []
+    for sample in samples:
+        known = _found(narrowed(sample, columns), effort, known, complemented=complemented)
+        every.append(tuple(replace(one, formula=widened(one.formula, columns)) for one in known))
+    return tuple(every)
 
 
 def _columns(sample: Sample, effort: Effort, *, complemented: bool) -> list[int]:
@@ -119,11 +139,16 @@ def _columns(sample: Sample, effort: Effort, *, complemented: bool) -> list[int]
     return sorted(columns[column] for column in (used + more)[:_COLUMNS_OF_MANY_ROWS])
 
 
-def _found(sample: Sample, effort: Effort, *, complemented: bool) -> tuple[Found, ...]:
+def _found(
+    sample: Sample, effort: Effort, known: Sequence[Found] = (), *, complemented: bool
+) -> tuple[Found, ...]:
+    """Search a sample; what is known from other rows is not searched as far."""
+    if known:
+        effort = replace(effort, expansions=min(_EXPANSIONS_OF_KNOWN, effort.expansions))
     gains = sample.positive - sample.negative
     base = int(sample.negative.sum() if complemented else sample.positive.sum())
     search = _Search(sample, -gains if complemented else gains, effort)
-    search.run()
+    search.run(one.formula for one in known)
     return tuple(
         Found(CodeFormula(one.terms, complemented), base - one.gain) for one in search.formulas()
     )
@@ -157,12 +182,14 @@ class _Search:
         self._to_rebuild: set[int] = set()
         self._n_rebuilt = 0
 
-    def run(self) -> None:
+    def run(self, starts: Iterable[CodeFormula] = ()) -> None:
         """Expand and rebuild formulas, the shortest first, until none is left or the effort is
-        spent."""
+        spent; some may be known already."""
         if not len(self._gains) or not self._finder.slots:
             return
         self._expand(Exchange(0, ()))
+        for start in starts:
+            self._offer(start.terms, self._gain(start.terms))
         for _ in range(self._effort.expansions):
             if self._to_expand:
                 length = min(self._to_expand)
@@ -253,6 +280,13 @@ class _Search:
         for more, term in self._terms_on[key]:
             self._offer((*terms, term), gain + more)
             self._pool.add(term, self._rows(term))
+
+    def _gain(self, terms: Sequence[CodeTerm]) -> int:
+        """Return what a formula gains over the answer «no»."""
+        accepted = np.zeros_like(self._everything)
+        for term in terms:
+            accepted |= self._rows(term)
+        return int(self._gains[rows_of(accepted)].sum())
 
     def _gains_near(self, terms: Sequence[CodeTerm]) -> Ints:
         near = near_rows(terms, len(self._gains), self._truth)

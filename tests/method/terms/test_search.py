@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dnfscale.method.terms.codes import CodeColumn, CodeFormula, Condition, Sample, above, one_of
-from dnfscale.method.terms.search import FEW_ROWS, Effort, effort_for, frontier
+from dnfscale.method.terms.search import FEW_ROWS, Effort, effort_for, frontier, frontiers
 from tests.method.terms import made
 
 SMALL = Effort(max_literals=6, expansions=30, max_values=3)
@@ -56,6 +56,24 @@ def test_a_frontier_gets_better_with_length_and_nothing_of_it_can_be_left_out(sa
             assert made.cost(other, sample) > one.cost
     assert all(b.n_literals > a.n_literals and b.cost < a.cost for a, b in pairwise(found))
     assert found[-1].n_literals <= 6
+
+
+def test_what_is_found_of_some_rows_is_where_the_search_of_all_begins():
+    whole, _ = made.made_sample(3000, weighted=True)
+    some = replace(
+        whole,
+        codes=whole.codes[:, ::3],
+        positive=whole.positive[::3],
+        negative=whole.negative[::3],
+    )
+    effort = Effort(max_literals=8)
+    first, second = frontiers([some, whole], effort)
+    assert first == frontier(some, effort)
+    for known in first:
+        best = [one for one in second if one.n_literals <= known.n_literals][-1]
+        # A longer formula must be better by the margin.
+        assert best.cost <= made.cost(known.formula, whole) + effort.margin * 2 * whole.n_rows * 3
+    assert all(one.cost == made.cost(one.formula, whole) for one in second)
 
 
 @given(made.samples(), st.booleans())
