@@ -107,7 +107,8 @@ def _formulas(view: RunView) -> Iterator[Piece]:
         if formula.reading.constant is not None:
             yield f"{begin} {name}: {'always' if formula.reading.constant else 'never'}."
             continue
-        yield f"{begin} {name} when at least one of these lines holds:"
+        several = len(formula.reading.lines) > 1
+        yield f"{begin} {name} when {'at least one of these lines' if several else 'this'} holds:"
         yield tuple(_line_text(line, formula) for line in formula.reading.lines)
         yield f"Otherwise: {otherwise}."
 
@@ -227,7 +228,7 @@ def _limits(view: RunView) -> Iterator[str]:
         )
     models = [formula.model for formula in view.formulas if formula.model is not None]
     if any(map(needs_note, models)):
-        yield "For a missing value, conditions with ≤ alone, ≠ or not hold, and no others."
+        yield "Where a value is missing, conditions with ≤ alone, ≠ or «not» hold, no others."
     if any(model.seen for model in models):
         yield "Values outside those seen in training get an answer too, without evidence for it."
     sizes = [words for formula in view.formulas if (words := length_words(formula.learned))]

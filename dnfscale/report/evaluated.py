@@ -30,7 +30,7 @@ _COLUMNS = (
     "Out of range",
     "PSI",
     "Effect",
-    "",
+    "Verdict",
 )
 
 
@@ -78,7 +78,7 @@ def drift_words(evaluation: Evaluation) -> list[str]:
         "little, above 0.25 much)"
     ]
     if not evaluation.findings:
-        words.append("nothing differs from the rows learned from by more than chance and a little")
+        words.append("nothing differs noticeably from the rows learned from")
     words += [
         f"  {found.kind:<11} {visible(found.about)}: {visible(found.evidence)}"
         for found in evaluation.findings
@@ -199,10 +199,10 @@ def _lines(lines: Sequence[LineShift]) -> Table:
         "Holds, %",
         "Positive then, at 95 %",
         "Positive now, %",
-        "",
+        "Verdict",
     )
     more = f", the first {_MOST_LINES} of {len(lines):,}" if len(lines) > _MOST_LINES else ""
-    return Table(f"Lines{more}", header, rows)
+    return _filled(Table(f"Lines{more}", header, rows))
 
 
 def _interval_text(line: LineShift) -> str:
@@ -226,7 +226,16 @@ def _columns(evaluation: Evaluation) -> Table:
         )
         for column in evaluation.drift.columns
     )
-    return Table("Columns", _COLUMNS, rows)
+    return _filled(Table("Columns", _COLUMNS, rows))
+
+
+def _filled(found: Table) -> Table:
+    """Return a table without the columns that say nothing in any row."""
+    kept = [
+        i for i in range(len(found.header)) if any(row[i] not in ("", None) for row in found.rows)
+    ]
+    header = tuple(found.header[i] for i in kept)
+    return Table(found.title, header, tuple(tuple(row[i] for i in kept) for row in found.rows))
 
 
 def _percent(part: float | None) -> Figure | None:

@@ -156,5 +156,6 @@ def gap_table(parts: Iterable[Slice], weight: Weight | None = None) -> Table:
         )
         for part in parts
         for gap in part.gaps
+        if gap.difference
     ]
     return Table("Gaps between groups", header, tuple(rows))

@@ -40,6 +40,7 @@ from dnfscale.report.paper import CITATION
 from dnfscale.report.parts import Place, Section, folded
 from dnfscale.report.run import ReportRun, RunView, view_runs
 from dnfscale.report.style import SCRIPT, STYLE
+from dnfscale.report.titles import paper_of
 from dnfscale.report.wording import count
 
 _KINDS = {"study": "Study", "fit": "Fit", "distill": "Distillation"}
@@ -54,12 +55,14 @@ def render_report(
     by default, the page of a single run has the run's name.
     """
     views = view_runs(runs)
+    quotes_paper = any(paper_of(view.result) for view in views)
     if len(views) == 1 and not failures:
         [view] = views
         header = _run_header(view, level=1)
         place = Place("", 2)
         sections = [answer_card(place, view), *_open_cards(place, view), *_research(place, view)]
-        return whole_page(title or view.about.title or view.label, header, sections)
+        shown = title or view.about.title or view.label
+        return whole_page(shown, header, sections, quotes_paper=quotes_paper)
     words = title or "Several runs"
     header = join(
         element("p", "dnfscale report", class_="kind"),
@@ -70,7 +73,7 @@ def render_report(
         *overview(views, failures),
         *(_article(view, number) for number, view in enumerate(views, start=1)),
     ]
-    return whole_page(words, header, sections)
+    return whole_page(words, header, sections, quotes_paper=quotes_paper)
 
 
 def _open_cards(place: Place, view: RunView) -> list[Section]:
@@ -84,7 +87,6 @@ def _open_cards(place: Place, view: RunView) -> list[Section]:
         confusion_card(place, view),
         metrics_card(place, view),
         slices_card(place, view),
-        certificate_card(place, view),
         card_section(place, view),
         data_card(place, view),
     ]
@@ -94,6 +96,7 @@ def _open_cards(place: Place, view: RunView) -> list[Section]:
 def _research_cards(place: Place, view: RunView) -> list[Section]:
     """Return how the formula was chosen, and what else was measured."""
     cards = [
+        certificate_card(place, view),
         difference_card(place, [view]),
         sweep_card(place, view),
         frontier_card(place, view),
@@ -113,7 +116,7 @@ def _research(place: Place, view: RunView) -> list[Section]:
     if not cards:
         return []
     title = "For researchers"
-    about = "how the formula was chosen, each fold, stability, run time, environment"
+    about = "guarantees, how the formula was chosen, each fold, stability, run time, environment"
     html = folded(
         join(element("strong", title), element("span", f": {about}", class_="soft")),
         *(section.html for section in cards),
@@ -206,16 +209,17 @@ def _contents(sections: Sequence[Section]) -> Html:
     return element("nav", element("ul", *links), aria_label="Contents")
 
 
-def whole_page(title: str, header: Html, sections: Sequence[Section]) -> str:
-    """Return a page of its own with some sections."""
+def whole_page(
+    title: str, header: Html, sections: Sequence[Section], *, quotes_paper: bool = False
+) -> str:
+    """Return a page of its own with some sections; it says what "the paper" is if it quotes it."""
     policy = (
         f"default-src 'none'; style-src '{_digest(STYLE)}'; script-src '{_digest(SCRIPT)}'; "
         "base-uri 'none'; form-action 'none'"
     )
-    footer = (
-        f'Made by dnfscale. "The paper" is {CITATION}; its figures are marked as the '
-        "paper's wherever they stand."
-    )
+    footer = "Made by dnfscale."
+    if quotes_paper:
+        footer += f' "The paper" is {CITATION}; its figures are marked as such.'
     head: list[Child] = [
         element("meta", charset="utf-8"),
         element("meta", http_equiv="Content-Security-Policy", content=policy),

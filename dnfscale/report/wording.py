@@ -484,11 +484,9 @@ def interval_words(what: str, each: str = "of them") -> str:
     `each` hold together.
     """
     return (
-        f"Rows are those learned from. An interval is for the share of {what} among new "
-        "cases that meet its line. With "
-        f"probability at least {100 * (1 - DELTA):g} % all {each} hold. This accounts for "
-        "choosing the lines on these "
-        "rows, but not for choosing the attributes on them."
+        f"Rows are those learned from. An interval is for the share of {what} among new cases that "
+        f"meet its line; with {100 * (1 - DELTA):g} % confidence, all {each} hold. It allows for "
+        "choosing the lines on these rows, but not for choosing what they ask about."
     )
 
 

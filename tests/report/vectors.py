@@ -8,6 +8,7 @@ import json
 import tempfile
 from collections.abc import Sequence
 from dataclasses import replace
+from datetime import date, timedelta
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -18,9 +19,12 @@ import pyarrow.parquet as pq
 
 from dnfscale.apply.evaluate import columns_of, evaluate
 from dnfscale.apply.predict import predict
+from dnfscale.core.concepts import Concept, Figure, Relation, RowTest, Sign
 from dnfscale.core.counts import TypeCounts
 from dnfscale.core.formula import Dnf, Term
 from dnfscale.core.model import HALF, Model
+from dnfscale.core.parts import Part, Unit
+from dnfscale.core.quantities import Kind, Measure, Quantity
 from dnfscale.core.vocabulary import (
     Above,
     Attribute,
@@ -38,6 +42,17 @@ from dnfscale.method.explain import explain_type
 from dnfscale.report.cards.what_if import Field, field_data, fields_of, model_data
 
 FILE = Path(__file__).with_name("vectors.json")
+_ORDERS = Relation("orders", "customer", "customer", "at", "as_of")
+_DEAR = RowTest("amount", Sign.ABOVE, 120)
+MOMENTS: tuple[Attribute, ...] = (
+    Above("late", "day", Quantity(Measure(Kind.DATE, 1), 18_000)),
+    Equals("monday", Part("day", Unit.WEEKDAY), "Monday"),
+    IsMissing("unknown", "day"),
+    Above("orders", Concept("orders_90d", _ORDERS, Figure.COUNT, days=90), 2, whole=True),
+    IsTrue("dear", Concept("some_dear", _ORDERS, Figure.SOME, (_DEAR,)), True),
+    Above("z1", "z", -4),
+)
+"""Attributes of dates, of their parts, and of related rows."""
 COLOURS = ("red", "blue", "green", "another", None)
 FLAGS = (True, False, None)
 ASKED: tuple[Attribute, ...] = (
@@ -62,6 +77,7 @@ def models() -> dict[str, tuple[Model, ...]]:
     dnf = Dnf((Term(0b11, 0b01), Term(0b1000001000, 0b1000), Term(0b101100000, 0b100000)))
     lines = Dnf((*dnf.terms, Term(0b10010001, 0b10000000), Term(0b1111000010, 0b0110000010, 3)))
     signs = Vocabulary((ASKED[1], ASKED[3], ASKED[6], ASKED[8], ASKED[9]))
+    moments = Dnf((Term(0b11, 0b01), Term(0b111000, 0b100000, 2), Term(0b100, 0b100)))
     labels = [
         Dnf((Term(0b1, 0b1), Term(0b1000000, 0))),
         Dnf((Term(0b10000, 0b10000),)),
@@ -79,6 +95,7 @@ def models() -> dict[str, tuple[Model, ...]]:
             for each, threshold, label in zip(labels, thresholds, "abc", strict=True)
         ),
         "never": (_model(Vocabulary((Above("n", "x", None), ASKED[0])), Dnf((Term(3, 2),)), rng),),
+        "moments": (_model(Vocabulary(MOMENTS), moments, rng, types="lines"),),
     }
 
 
@@ -119,11 +136,15 @@ def rows_of(n: int, rng: np.random.Generator) -> list[dict[str, Any]]:
             "colour": COLOURS[rng.integers(len(COLOURS))],
             "flag": FLAGS[rng.integers(len(FLAGS))],
             "z": float(rng.integers(-6, 0)),
+            "day": None if not at % 7 else _DAY + timedelta(days=at * 37 % 29 - 14),
+            "orders_90d": at * 13 % 6,
+            "some_dear": at % 3 == 1,
         }
-        for _ in range(n)
+        for at in range(n)
     ]
 
 
+_DAY = date(2019, 4, 14)
 _SCHEMA = pa.schema(
     {
         "x": pa.float64(),
@@ -131,6 +152,9 @@ _SCHEMA = pa.schema(
         "colour": pa.string(),
         "flag": pa.bool_(),
         "z": pa.float64(),
+        "day": pa.date32(),
+        "orders_90d": pa.int64(),
+        "some_dear": pa.bool_(),
     }
 )
 
@@ -140,7 +164,7 @@ def codes_of(models: Sequence[Model], rows: Sequence[dict[str, Any]]) -> list[li
     taus = [model.tau for model in models]
     columns = columns_of(*taus)
     with tempfile.TemporaryDirectory() as folder:
-        source = _written(rows, folder)
+        source = written(rows, folder)
         reading = Reading(columns, None, keep_missing=True)
         blocks = [block for part in source.partitions for block in part.blocks(reading)]
         planes = [evaluate(block, columns, taus).planes for block in blocks]
@@ -154,7 +178,8 @@ def codes_of(models: Sequence[Model], rows: Sequence[dict[str, Any]]) -> list[li
     ]
 
 
-def _written(rows: Sequence[dict[str, Any]], folder: str) -> Any:
+def written(rows: Sequence[dict[str, Any]], folder: str) -> Any:
+    """Return some rows as a source in a folder."""
     path = f"{folder}/rows.parquet"
     pq.write_table(pa.Table.from_pylist(list(rows), schema=_SCHEMA), path)
     return open_source(path)
@@ -163,7 +188,7 @@ def _written(rows: Sequence[dict[str, Any]], folder: str) -> Any:
 def said_of(models: Sequence[Model], rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     """Return what `predict` and `explain` say of some rows."""
     with tempfile.TemporaryDirectory() as folder:
-        predict(models, _written(rows, folder), SerialEngine(), f"{folder}/answers")
+        predict(models, written(rows, folder), SerialEngine(), f"{folder}/answers")
         answers = pq.read_table(f"{folder}/answers").to_pylist()
     found = []
     for answer, *codes in zip(answers, *codes_of(models, rows), strict=True):
@@ -200,8 +225,20 @@ def typed(fields: Sequence[Field], row: dict[str, Any]) -> list[Any]:
 def _chosen(field: Field, value: object) -> int:
     """Return the place of the choice that stands for a value."""
     texts = [option.text for option in field.options or ()]
+    if field.column == "day":
+        return texts.index(_region(value))
+    if isinstance(field.asked[0][2].column, Concept):
+        return texts.index(f"{'some' if value else 'no'} order has amount > 120")
     text = "missing" if value is None else str(value).lower()
     return texts.index(text if text in texts else "another value")
+
+
+def _region(day: date | None) -> str:
+    """Return the choice of all that a formula asks about a day."""
+    if day is None:
+        return "missing"
+    late, monday = day > _DAY, day.weekday() == 0
+    return f"day {'>' if late else '≤'} {_DAY} and weekday of day {'=' if monday else '≠'} Monday"
 
 
 def form_of(models: Sequence[Model]) -> dict[str, Any]:

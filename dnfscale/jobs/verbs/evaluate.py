@@ -65,7 +65,12 @@ def add_evaluate_verb(verbs: Any) -> None:
         help="the labels that mean yes (default: the model's)",
     )
     verb.add_argument(
-        "--slices", metavar="COLUMN", nargs="+", default=[], help="the same for each value of these"
+        "--slices",
+        metavar="COLUMN",
+        nargs="+",
+        action="extend",
+        default=[],
+        help="the same for each value of these",
     )
     verb.add_argument(
         "--require",

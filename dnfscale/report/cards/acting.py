@@ -17,7 +17,7 @@ from dnfscale.results.metrics import NetBenefit
 _LEFT, _RIGHT, _TOP, _BOTTOM, _AXIS = 14.0, 94.0, 26.0, 206.0, 40.0
 """Of the chart: where its axes are, in percent of the width and in pixels."""
 _OUT_OF = 1_000
-"""Rows that a panel speaks of."""
+"""Rows that net benefit is told of."""
 
 
 def acting_card(place: Place, view: RunView) -> Section | None:
@@ -26,14 +26,16 @@ def acting_card(place: Place, view: RunView) -> Section | None:
     points = [point for point in (ideal.decision_curve if ideal else ()) if point.confusion]
     if len(points) < 2 or view.has_labels:
         return None
-    model = view.formulas[0].model
+    model, weighted = view.formulas[0].model, view.result.data.weight is not None
     own = 0.5 if model is None else float(model.threshold)
     shown = min(range(len(points)), key=lambda n: abs(points[n].threshold - own))
-    panels = [Panel(f"{100 * point.threshold:g} %", _panel(point)) for point in points]
+    panels = [
+        Panel(f"{100 * point.threshold:g} %", _panel(point, weighted=weighted)) for point in points
+    ]
     note = (
         "Someone acts on a row whose probability is at least the threshold. The lower it is, the "
         "fewer positives are missed, and the more false alarms there are. Counted on "
-        f"{'the test rows' if view.result.data.weight is None else 'the weight of the test rows'} "
+        f"{'the weight of the test rows' if weighted else 'the test rows'} "
         f"of all folds, by the formulas that the folds chose; the formula itself answers yes above "
         f"{100 * own:.3g} %."
     )
@@ -100,7 +102,7 @@ def _shares(point: NetBenefit) -> tuple[float | None, float | None, float | None
     return sensitivity, specificity, ppv
 
 
-def _panel(point: NetBenefit) -> Html:
+def _panel(point: NetBenefit, *, weighted: bool) -> Html:
     counted = _counted(point)
     names = ("Sensitivity", "Specificity", "Positive predictive value")
     told = (
@@ -119,14 +121,22 @@ def _panel(point: NetBenefit) -> Html:
         f"{_OUT_OF * point.net_benefit:.1f}".replace("-", "−"),
         f"of {_OUT_OF:,} rows, {better} without the formula",
     )
-    of = _OUT_OF / max(1, counted.counted)
-    true, false, missed = (round(of * part) for part in (counted.tp, counted.fp, counted.fn))
-    words = (
-        f"Of {_OUT_OF:,} such rows, about {round(of * (counted.tp + counted.fp)):,} are acted on: "
-        f"{true:,} rightly, and {count(false, 'false alarm')}. {missed:,} of the positives "
-        f"{'is' if missed == 1 else 'are'} missed."
+    return join(element("p", _acted_words(counted, weighted=weighted)), figures([*entries, net]))
+
+
+def _acted_words(counted: Confusion, *, weighted: bool) -> str:
+    """Say what comes of acting on the test rows; of weights, on a thousand rows like them."""
+    parts: Sequence[int] = (counted.tp, counted.fp, counted.fn)
+    rows = f"the {counted.counted:,} test rows,"
+    if weighted:
+        parts = [round(_OUT_OF * part / max(1, counted.counted)) for part in parts]
+        rows = f"{_OUT_OF:,} such rows, about"
+    true, false, missed = parts
+    return (
+        f"Of {rows} {true + false:,} {'is' if true + false == 1 else 'are'} acted on: {true:,} "
+        f"rightly, and {count(false, 'false alarm')}. {missed:,} of the {true + missed:,} "
+        f"positives {'is' if missed == 1 else 'are'} missed."
     )
-    return join(element("p", words), figures([*entries, net]))
 
 
 def _chart(key: str, points: Sequence[NetBenefit]) -> Html:

@@ -21,7 +21,6 @@ from dnfscale.report.wording import (
     comparison_words,
     count,
     doubt_words,
-    extent,
     interval_words,
     left_out_words,
     length_bound,
@@ -267,21 +266,9 @@ def _lines(formula: FormulaView, otherwise: str) -> list[Html]:
 
 def _key_figures(view: RunView) -> Html | None:
     result = view.result
-    entries = [*_goodness(result)]
+    entries = [*_goodness(result), *_by_class(view)]
     learned = [formula.learned for formula in view.formulas if formula.learned]
-    ideal = result.ideal
     if learned:
-        chosen = {name for formula in learned for name in formula.attribute_names}
-        average = (
-            f"{ideal.ell_mean:.1f} on average over folds"
-            if ideal and ideal.folds and ideal.ell_mean
-            else None
-        )
-        each = (
-            f"{extent([formula.ell for formula in learned])} a label" if view.has_labels else None
-        )
-        n_chosen = f"{len(chosen) if view.has_labels else learned[0].ell}"
-        entries.append(("Attributes chosen", n_chosen, each or average))
         literals = sum(formula.literals for formula in learned)
         known = f"in {len(learned)} formulas" if view.has_labels else length_words(learned[0])
         size = ", ".join(filter(None, [count(literals, "condition"), known]))
@@ -333,10 +320,9 @@ def _goodness(result: Result) -> list[tuple[str, Child, Child]]:
             reached = share(point.accuracy_mean)
             spread = _spread(result, ideal, point.accuracy_std)
             entries.append((name, reached, f"{length_bound(point)}, {spread}"))
-            name = "Accuracy of the procedure"
-        entries.append(
-            (name, share(ideal.accuracy_mean), _spread(result, ideal, ideal.accuracy_std))
-        )
+        else:
+            reached = share(ideal.accuracy_mean)
+            entries.append((name, reached, _spread(result, ideal, ideal.accuracy_std)))
     elif not result.explains and ideal.training_accuracy is not None:
         entries.append(
             ("Accuracy, learning rows", share(ideal.training_accuracy), "not tested on others")
@@ -346,6 +332,25 @@ def _goodness(result: Result) -> list[tuple[str, Child, Child]]:
         spread = _spread(result, box, box.accuracy_std)
         entries.append(("Accuracy of the classifier", share(box.accuracy_mean), spread))
     return entries
+
+
+_OF_CLASSES = {
+    "sensitivity": ("Sensitivity", "of the positives are found"),
+    "specificity": ("Specificity", "of the negatives are cleared"),
+    "ppv": ("Positive predictive value", "of the rows answered yes are positive"),
+}
+
+
+def _by_class(view: RunView) -> list[tuple[str, Child, Child]]:
+    """Return how good formulas of the length shown are for each of two classes, on unseen rows."""
+    ideal = view.result.ideal
+    point = None if ideal is None or view.has_labels or view.result.explains else ideal.shown_point
+    found = {} if point is None else point.metrics
+    return [
+        (title, share(value), words)
+        for name, (title, words) in _OF_CLASSES.items()
+        if (value := found.get(name)) is not None
+    ]
 
 
 def _spread(result: Result, method: Method, deviation: float | None) -> str:

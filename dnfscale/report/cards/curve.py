@@ -135,7 +135,7 @@ def sweep_chart(key: str, curve: Curve, description: str, measure: str = "accura
         drawn.append(line(x(curve.chosen), _TOP - 8, x(curve.chosen), _BOTTOM, class_="chosen"))
         anchor = "end" if curve.chosen > 0.55 * last else "start"
         nudge = -1 if anchor == "end" else 1
-        words = f"{curve.bound.sign} = {curve.chosen} chosen for all rows"
+        words = f"chosen for all rows: {curve.chosen}"
         drawn.append(text(words, x(curve.chosen) + nudge, _TOP + 2, anchor=anchor, class_="mark"))
     numbered = list(enumerate(curve.ranks, start=curve.bound.colour))
     inner = [_shape(curve.ranks[rank], number, last, y) for number, rank in numbered]

@@ -11,7 +11,6 @@ from dnfscale.report.parts import Place, Section, card, folded, scrolling, table
 from dnfscale.report.profiles import difference_table, profile_table
 from dnfscale.report.run import RunView
 from dnfscale.report.tables import features_table, fidelity_table, formula_table, label_table
-from dnfscale.report.titles import paper_of
 from dnfscale.report.wording import (
     count,
     extent,
@@ -22,7 +21,7 @@ from dnfscale.report.wording import (
 )
 from dnfscale.results.formula import Formula
 from dnfscale.results.method import Method
-from dnfscale.results.result import IDEAL, Result
+from dnfscale.results.result import Result
 
 _LONGEST_FORMULA = 110
 """The most letters of a formula that the first table writes out."""
@@ -91,17 +90,11 @@ def _glance(views: Sequence[RunView]) -> Html:
     title = "The formula of all rows, and its accuracy on rows not seen"
     results = [view.result for view in views]
     head = ["Run", "Accuracy, %"]
-    head += ["Accuracy (paper)"] if any(paper_of(result) for result in results) else []
     learned_for = any(result.ideal and result.ideal.objective for result in results)
     head += ["Learned for"] if learned_for else []
     head += ["Fidelity, %"] if any(result.explains for result in results) else []
     head += ["Formula", "Attributes", "Rows"]
-    kinds = {
-        "Run": "text",
-        "Learned for": "text",
-        "Formula": "text long",
-        "Accuracy (paper)": "theirs",
-    }
+    kinds = {"Run": "text", "Learned for": "text", "Formula": "text long"}
     rows = []
     for number, view in enumerate(views, start=1):
         cells = _glance_cells(view)
@@ -134,7 +127,7 @@ def _glance_cells(view: RunView) -> dict[str, Html | str]:
     """Return one run's cells in the table of all runs, by the heads of its columns; empty text if
     there is nothing.
     """
-    ideal, paper = view.result.ideal, paper_of(view.result)
+    ideal = view.result.ideal
     point = ideal.shown_point if ideal else None
     accuracy = point.accuracy_mean if point else ideal.accuracy_mean if ideal else None
     fidelity = ideal.fidelity_mean if ideal else None
@@ -142,7 +135,6 @@ def _glance_cells(view: RunView) -> dict[str, Html | str]:
     learned = [formula.learned for formula in view.formulas if formula.learned]
     return {
         "Accuracy, %": untested if accuracy is None else f"{100 * accuracy:.1f}",
-        "Accuracy (paper)": f"{paper.accuracies[IDEAL].mean:.1f}" if paper else "",
         "Learned for": "" if ideal is None else _learned_for(ideal),
         "Fidelity, %": "" if fidelity is None else f"{100 * fidelity:.1f}",
         "Formula": name_of(_short_formula(learned)) if learned else "",

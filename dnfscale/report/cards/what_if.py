@@ -19,8 +19,9 @@ import numpy as np
 
 from dnfscale.core.about import Label
 from dnfscale.core.arrays import Scalar
+from dnfscale.core.concepts import Concept, Figure
 from dnfscale.core.model import Model
-from dnfscale.core.parts import stored_column
+from dnfscale.core.parts import ColumnName, Part, stored_column
 from dnfscale.core.seen import SeenColumn
 from dnfscale.core.vocabulary import (
     Above,
@@ -37,7 +38,7 @@ from dnfscale.core.vocabulary import (
 from dnfscale.errors import visible
 from dnfscale.method.literals import Line, Said, Scales
 from dnfscale.method.minimize.possible import row_states, seen_states
-from dnfscale.method.words import model_lines, number_text, state_of
+from dnfscale.method.words import concept_text, model_lines, number_text, state_of
 from dnfscale.report.cards.formula import SHOWN, Labels, chip, conditions
 from dnfscale.report.markup import Child, Html, element, join, name_of
 from dnfscale.report.parts import Place, Section, card
@@ -209,7 +210,7 @@ def fields_of(models: Sequence[Model]) -> tuple[Field, ...]:
             column,
             tuple(own),
             _options(column, own, len(models), labels, _seen_values(column, models)),
-            _field_label(column, labels),
+            _field_label(own[0][2].column, labels),
             _extent(column, models),
         )
         for column, own in asked.items()
@@ -244,7 +245,12 @@ def rounded_outward(value: int | float, direction: int) -> int | float:
     return float(f"{past:.4g}")
 
 
-def _field_label(column: str, labels: Labels) -> str:
+def _field_label(asked: ColumnName, labels: Labels) -> str:
+    if isinstance(asked, Concept):
+        if asked.figure is Figure.SOME:
+            return asked.relation.table
+        return concept_text(asked, replace(SHOWN, labels=labels))
+    column = stored_column(asked)
     label = labels.get(column)
     if label is None:
         return column
@@ -280,10 +286,9 @@ def _options(
     attributes = [attribute for _, _, attribute in asked]
     numbers = [each for each in attributes if isinstance(each, Above | Between)]
     field = Field(column, tuple(asked), None)
-    # Parts of a date are asked together: not every weekday and hour can be chosen alone where the
-    # date may be missing.
-    has_parts = any(attribute.column != column for attribute in attributes)
-    if has_parts or not all(_is_plain(cut) for each in numbers for cut in cuts_of(each)):
+    if any(map(_is_in_words, attributes)) or not all(
+        _is_plain(cut) for each in numbers for cut in cuts_of(each)
+    ):
         return _regions(asked, n_models, labels)
     if numbers:
         return None
@@ -307,18 +312,34 @@ def _options(
     return (*known, *other, Option("missing", bits_of(field, n_models, None)))
 
 
+def _is_in_words(attribute: Attribute) -> bool:
+    """Say whether what is asked is chosen in words rather than by its value.
+
+    Parts of a date are asked together: not every weekday and hour can be chosen alone where the
+    date may be missing. Whether there is some related row is a sentence.
+    """
+    asked = attribute.column
+    return isinstance(asked, Part) or (isinstance(asked, Concept) and asked.figure is Figure.SOME)
+
+
 def _regions(
     asked: Sequence[tuple[int, int, Attribute]], n_models: int, labels: Labels
 ) -> tuple[Option, ...]:
     """Return the states that the attributes of a column can be in together, in words."""
     tau = Vocabulary(tuple(attribute for _, _, attribute in asked))
     [column] = row_states(tau)
+    gone = sum(1 << i for i, each in enumerate(tau.attributes) if isinstance(each, IsMissing))
+    # That a value is there need not be said where something is said of it.
+    told = [i for i in range(len(tau)) if not gone >> i & 1] or list(range(len(tau)))
+    said = Vocabulary(tuple(tau.attributes[i] for i in told))
     found = []
     for state in column.states:
         bits = [0] * n_models
         for place, (number, bit, _) in enumerate(asked):
             bits[number] |= (state >> place & 1) << bit
-        found.append(Option(_state_words(tau, column.mask, state, labels), tuple(bits)))
+        own = sum((state >> i & 1) << at for at, i in enumerate(told))
+        words = "missing" if state & gone else _state_words(said, (1 << len(said)) - 1, own, labels)
+        found.append(Option(words, tuple(bits)))
     return tuple(found)
 
 

@@ -31,6 +31,15 @@ def test_a_person_reads_metrics_drift_and_slices(desk, model):
     assert done.code == 0
     for words in ("sensitivity", "By ward", "Gaps between groups", "the greatest PSI is"):
         assert words in done.out
+    # What nothing is known of is left out: columns of a table, and gaps that are none.
+    [heads] = [line for line in done.out.splitlines() if "Is missing, %" in line]
+    assert heads.split()[-2:] == ["PSI", "Effect"]
+
+
+def test_slices_can_be_named_one_by_one(desk, model):
+    done = desk.here("evaluate", model, "new.parquet", "--slices", "ward", "--slices", "y")
+    assert "By ward" in done.out
+    assert "By y" in done.out
 
 
 def test_json_is_the_whole_evaluation_and_nothing_else(desk, model):
