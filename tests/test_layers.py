@@ -76,9 +76,9 @@ INNER_LEVELS = {
         {"evaluation"},
     ),
     "estimators": (
-        {"evaluating", "plots", "weights"},
+        {"plots", "weights"},
         {"labelled"},
-        {"checking", "readable"},
+        {"checking", "evaluating", "readable"},
         {"ideal"},
         {"distillation", "saved"},
     ),

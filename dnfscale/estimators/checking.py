@@ -13,7 +13,7 @@ from dnfscale.data.frames import dask_source, is_dask, table_source, to_table
 from dnfscale.data.source import Difference, Source
 from dnfscale.datasets.named import open_alike
 from dnfscale.engine.serial import SerialEngine
-from dnfscale.estimators.labelled import in_python
+from dnfscale.estimators.labelled import in_python, in_python_words
 from dnfscale.learn.check import check_source
 from dnfscale.report.checked import check_lines, check_markup
 from dnfscale.results.check import Check, ColumnCheck, Finding, check_text
@@ -53,6 +53,7 @@ class TableCheck:
         return str(check_markup(self.record))
 
 
+@in_python_words
 def check(data: Any, target: str | None = None) -> TableCheck:
     """Look at every column of a table before learning from it: pandas, Polars, Arrow, Dask, an
     array, or the path of files.

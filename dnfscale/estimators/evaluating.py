@@ -19,6 +19,7 @@ from dnfscale.data.source import Source
 from dnfscale.datasets.named import open_dataset
 from dnfscale.engine.serial import SerialEngine
 from dnfscale.errors import DataError, SpecError
+from dnfscale.estimators.labelled import in_python_words
 from dnfscale.report.evaluated import evaluation_lines, evaluation_markup, evaluation_page
 from dnfscale.results.evaluation import Drift, Evaluation, Finding, evaluation_text
 from dnfscale.results.metrics import Figures
@@ -67,6 +68,7 @@ class TableEvaluation:
         return str(evaluation_markup(self.record))
 
 
+@in_python_words
 def evaluate(
     model: Any, data: Any, y: Any = None, *, slices: Sequence[str] = ()
 ) -> TableEvaluation:

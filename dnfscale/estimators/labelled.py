@@ -79,8 +79,10 @@ def in_python_words(fit: Callable[P, R]) -> Callable[P, R]:
 
 
 def in_python(text: str) -> str:
-    """Return a text that names parameters in the place of keys, with values as Python has them."""
-    return _VALUES.sub(r"\1=", _KEYS.sub(_in_python, text))
+    """Return a text that names parameters in the place of keys and of options of the command line,
+    with values as Python has them.
+    """
+    return _VALUES.sub(r"\1=", _KEYS.sub(_in_python, _OPTIONS.sub(r"\1", text)))
 
 
 def _in_python(found: re.Match[str]) -> str:
@@ -96,6 +98,7 @@ def _names_by_path() -> dict[str, str]:
 
 
 _KEYS = re.compile(rf"\b({'|'.join(map(re.escape, _names_by_path()))})\b( =)?")
+_OPTIONS = re.compile(r"(?<!\S)--(target|positive|slices)\b")
 _VALUES = re.compile(rf"\b({'|'.join(_names_by_path().values())}) = (?=\"|\d)")
 
 

@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from dnfscale.errors import visible
+from dnfscale.report.formats import Table
 from dnfscale.report.markup import Html, element
+from dnfscale.report.notebook import framed
+from dnfscale.report.parts import table
 from dnfscale.results.check import Check, ColumnCheck, Finding
 from dnfscale.results.record import Label, label_text
 
@@ -69,18 +72,14 @@ def check_markup(check: Check) -> Html:
         for about, finding in ranked_findings(check)
     ]
     columns = [column_cells(column, check.rows) for column in shown_columns(check)]
-    return element(
-        "div",
+    heads = ("severity", "about", "kind", "evidence", "what to do")
+    found = table(Table("What was found", heads, tuple(findings)), wrap=True)
+    return framed(
         element("p", headline(check)),
-        _table(("severity", "about", "kind", "evidence", "what to do"), findings),
-        _table(HEADINGS, columns),
+        found if findings else element("p", "Nothing was found to warn of."),
+        table(Table("The columns", HEADINGS, tuple(columns)), wrap=True),
+        has_tables=True,
     )
-
-
-def _table(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> Html:
-    head = element("tr", *(element("th", heading) for heading in headings))
-    body = [element("tr", *(element("td", cell) for cell in row)) for row in rows]
-    return element("table", element("thead", head), element("tbody", *body))
 
 
 def shown_columns(check: Check) -> list[ColumnCheck]:

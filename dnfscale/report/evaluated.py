@@ -15,6 +15,7 @@ from dnfscale.report.measured import (
     slice_table,
     value_text,
 )
+from dnfscale.report.notebook import framed
 from dnfscale.report.page import whole_page
 from dnfscale.report.parts import Place, Section, card, table
 from dnfscale.report.wording import MISSING_WORDS, count, share
@@ -88,11 +89,11 @@ def drift_words(evaluation: Evaluation) -> list[str]:
 
 def evaluation_markup(evaluation: Evaluation) -> Html:
     """Return an evaluation as tables of HTML, for a notebook."""
-    return element(
-        "div",
+    return framed(
         element("p", headline(evaluation)),
-        *(_plain_table(found) for found in evaluation_tables(evaluation)),
+        *(table(found, wrap=True) for found in evaluation_tables(evaluation)),
         *(element("p", line) for line in drift_words(evaluation)),
+        has_tables=True,
     )
 
 
@@ -240,13 +241,6 @@ def _filled(found: Table) -> Table:
 
 def _percent(part: float | None) -> Figure | None:
     return None if part is None else Figure(100 * part)
-
-
-def _plain_table(found: Table) -> Html:
-    head = element("tr", *(element("th", heading) for heading in found.header))
-    body = [element("tr", *(element("td", shown(cell)) for cell in row)) for row in found.rows]
-    caption = element("caption", found.title)
-    return element("table", caption, element("thead", head), element("tbody", *body))
 
 
 def _aligned(found: Table) -> list[str]:

@@ -56,9 +56,9 @@ def explained(texts: Sequence[str], n_rows: int) -> Html:
     return framed(*pieces)
 
 
-def framed(*pieces: Child) -> Html:
+def framed(*pieces: Child, has_tables: bool = False) -> Html:
     """Return pieces of a page in a frame of their own, with the style that they need."""
-    style = element("style", Html(_OWN + _scoped(STYLE)))
+    style = element("style", Html(_OWN + _scoped(STYLE, has_tables=has_tables)))
     return element("div", style, *pieces, class_=_FRAME)
 
 
@@ -102,13 +102,17 @@ def _broken(paragraph: str) -> list[str]:
     return [piece for line in lines for piece in (line, "")][:-1]
 
 
-def _scoped(sheet: str) -> str:
+def _scoped(sheet: str, *, has_tables: bool) -> str:
     """Return the rules of the page for light rooms, each for what is in the frame only."""
     plain = re.sub(r"/\*.*?\*/", "", sheet, flags=re.DOTALL)
     # Rules within @media are for the page as a whole.
     plain = re.sub(r"@[^{]+\{(?:[^{}]*\{[^{}]*\})*[^{}]*\}", "", plain)
     rules = re.findall(r"([^{}]+)\{([^{}]*)\}", plain)
-    return "".join(f"{_selectors(names)} {{{body}}}\n" for names, body in rules if _shown(names))
+    return "".join(
+        f"{_selectors(names)} {{{body}}}\n"
+        for names, body in rules
+        if _shown(names) or (has_tables and _is_of_tables(names))
+    )
 
 
 def _selectors(names: str) -> str:
@@ -125,6 +129,14 @@ def _shown(names: str) -> bool:
     return ":root" in names or bool(classes & _CLASSES)
 
 
+def _is_of_tables(names: str) -> bool:
+    """Return whether a rule shows tables, other than those that only pages have."""
+    classes = set(re.findall(r"\.([a-z][\w-]*)", names))
+    is_table = re.match(r"\s*(table|caption|thead|tbody|th|td)\b", names)
+    return bool(classes & _OF_TABLES or (is_table and not classes))
+
+
+_OF_TABLES = {"scroll", "wide", "text", "long"}
 _CLASSES = {
     "and",
     "before",

@@ -29,7 +29,12 @@ def test_a_frame_is_checked_and_shows_itself():
         ("customer_id", "identifier")
     ]
     assert "customer_id: 100 % of 200 rows have a value of their own" in repr(found)
-    assert "<td>identifier</td>" in found._repr_html_()
+    shown = found._repr_html_()
+    assert "<bdi>identifier</bdi>" in shown
+    # With the style of the page, for tables too, wherever it is shown.
+    assert ".dnfscale.dnfscale caption {" in shown
+    plain = dnfscale.check(FRAME.drop(columns="customer_id"), "y")
+    assert "Nothing was found" in plain._repr_html_()
     assert json.loads(found.to_json())["schema"] == "dnfscale.check/1"
 
 
@@ -49,7 +54,7 @@ def test_without_a_target_the_columns_alone_are_checked():
 
 
 def test_a_target_that_is_no_column_is_told():
-    with pytest.raises(SpecError, match="got 'z'"):
+    with pytest.raises(SpecError, match=r"^target must name a column of the table, got 'z'"):
         dnfscale.check(FRAME, "z")
 
 

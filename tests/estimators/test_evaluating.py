@@ -28,7 +28,7 @@ def test_a_frame_is_evaluated_and_shows_itself(model, tmp_path):
     found = dnfscale.evaluate(model, X, Y, slices=["site"])
     assert found.metrics["accuracy"] == pytest.approx(model.score(X, Y))
     assert "accuracy" in repr(found)
-    assert "<caption>By site</caption>" in found._repr_html_()
+    assert "<caption><span>By site</span></caption>" in found._repr_html_()
     assert json.loads(found.to_json())["schema"] == "dnfscale.evaluation/1"
     assert found.findings == ()
     found.to_html(tmp_path / "e.html")
@@ -50,6 +50,10 @@ def test_all_kinds_of_models_and_tables_are_evaluated_alike(model, tmp_path):
 def test_what_cannot_be_evaluated_is_told(model):
     with pytest.raises(SpecError, match="takes a fitted classifier"):
         dnfscale.evaluate(IdealClassifier(profile="paper"), X, Y)
+    with pytest.raises(
+        SpecError, match=r"^slices must list columns of the table, but 'no' is none"
+    ):
+        dnfscale.evaluate(model, X, Y, slices=["no"])
     with pytest.raises(DataError, match="as many labels as rows, got 3 and 400"):
         dnfscale.evaluate(model, X, Y[:3])
     with pytest.raises(DataError, match="expected labels of which some are 'yes'"):
