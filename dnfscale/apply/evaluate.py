@@ -107,10 +107,10 @@ def check_columns(taus: Sequence[Vocabulary], types: Mapping[str, pa.DataType], 
             fits.get(expected, measure is not None and f"{measure.kind}s" == expected)
             or pa.types.is_null(kind)
         ):
+            of_csv = f", or of a CSV say --csv text={name}" if expected == "text" else ""
             raise DataError(
                 f"{path}: expected column {name!r} to hold {expected} as in the data that "
-                "the model was learned from, "
-                f"got the type {types[name]}; convert it"
+                f"the model was learned from, got the type {types[name]}; convert it{of_csv}"
             )
 
 

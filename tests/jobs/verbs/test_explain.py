@@ -306,7 +306,7 @@ def test_infinite_values_are_json_all_the_same(learned, value, written):
         (
             ["codes.parquet"],
             3,
-            "expected column 'colour' to hold text as in the data",
+            "got the type int64; convert it, or of a CSV say --csv text=colour",
         ),
         (["lists.parquet"], 3, "expected column 'x' to hold numbers as in the data"),
     ],
