@@ -80,6 +80,11 @@ def drift_words(evaluation: Evaluation) -> list[str]:
     ]
     if not evaluation.findings:
         words.append("nothing differs noticeably from the rows learned from")
+    elif 0 < evaluation.known < evaluation.rows:
+        words.append(
+            "this counts the rows without a truth too; none such was learned from, so where they "
+            "are of another kind, compare the others alone"
+        )
     words += [
         f"  {found.kind:<11} {visible(found.about)}: {visible(found.evidence)}"
         for found in evaluation.findings

@@ -153,6 +153,9 @@ def test_rows_without_a_label_are_left_out_of_the_metrics(learned):
     known = frame[frame["y"].notna()]
     assert found.known == len(known)
     assert found.metrics["accuracy"] == pytest.approx(judged(learned, known)["accuracy"])
+    assert "rows without a truth too" not in evaluation_lines(found, "t")
+    frame.loc[::3, "ward"] = "d"
+    assert "rows without a truth too" in evaluation_lines(evaluated(learned, frame), "t")
 
 
 def test_several_labels_have_the_metrics_of_their_joint_answers():

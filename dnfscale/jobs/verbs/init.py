@@ -24,7 +24,7 @@ from dnfscale.jobs.verbs.storage_options import (
     file_from,
     place_from,
 )
-from dnfscale.method.findings import RARE, folded
+from dnfscale.method.findings import folded
 from dnfscale.report.wording import count
 from dnfscale.results.check import Check, ColumnCheck, Finding
 from dnfscale.results.record import Infinite, Label, label_text
@@ -36,6 +36,8 @@ _DROPPED = ("constant", "identifier", "leak", "copy", "text_dates", "many_catego
 _MOST_CATEGORIES = 50
 """Numbers in text that are more different ones than that would be as many attributes."""
 _SHOWN_LABELS = 10
+_SELDOM = 0.1
+"""Of a class of a smaller share of the rows, formulas learned for accuracy hardly find any."""
 
 
 def add_init_verb(verbs: Any) -> None:
@@ -196,7 +198,7 @@ def _objective(
     rows = [label.rows for label in check.labels]
     own = sum(n for label, n in zip(labels, rows, strict=True) if label in positive)
     of_class = min(own, sum(rows) - own)
-    if of_class >= RARE * sum(rows):
+    if of_class >= _SELDOM * sum(rows):
         return None
     share = f"{100 * of_class / sum(rows):.1f} %"
     which = "positive" if own == of_class else "negative"

@@ -371,6 +371,9 @@ def test_where_one_class_is_rare_formulas_are_not_learned_for_accuracy(desk):
     assert desk.here("validate", "t.toml").code == 0
     (desk.path / "t.toml").unlink()
     spec, said = started(desk, {}, y=np.arange(N_ROWS) % 15 == 0)
+    assert "20 rows (6.7 %) are positive" in said
+    (desk.path / "t.toml").unlink()
+    spec, said = started(desk, {}, y=np.arange(N_ROWS) % 10 == 0)
     assert spec.values["formula.objective"] == "accuracy"
 
 
