@@ -26,7 +26,7 @@ def test_both_families_stand_side_by_side() -> None:
     assert "How many attributes, or what length, are enough?" in words
     assert 'id="sweep-chart"' in page or "sweep-chart" in page
     assert "sizes-chart" in page
-    assert "size = 4 chosen" in words
+    assert "chosen for all rows: 4" in words
     assert "All of them are proved." in words
 
 
