@@ -17,20 +17,21 @@ array([ True,  True,  True])
 
 Input. `fit` takes pandas (also nullable and categorical columns), NumPy, Arrow, Polars and Dask
 tables with labels, or a path (Parquet, CSV, JSON lines, Arrow, a folder or pattern of them, a Delta
-or Iceberg table) with the name of its target. The order of the
-rows does not change the formula. A path gives the formula that a `fit` job gives on it. Where
-either `fit` or `predict` got an array, columns go by their position, with scikit-learn's warning.
+or Iceberg table) with the name of its target. The order of the rows does not change the formula. A
+path gives the formula that a `fit` job gives on it. Where either `fit` or `predict` got an array,
+columns go by their position, with scikit-learn's warning.
 
 Methods and attributes. `predict`, `predict_proba` (the share of positives of the row's type,
 smoothed by one row of either answer, and moved to just beside the threshold where the formula
 answers otherwise), `decision`, `explain`, `formula_`, `sweep_`, `certificate_`, `to_text()`,
-`to_sql()`, `to_python()`, `to_latex()`, `to_pmml()` and `save()`; `load(path)` reads a saved
-classifier, or the folder of a run. A notebook shows the model as the card of the report's page,
-`report(path)` writes that page. With matplotlib (`pip install 'dnfscale[plot]'`) `plot()` draws the
-lines of the formula with their rows, `plot_frontier()` accuracy by length, and `plot_calibration(X,
-y)` how often rows are positive, by their probability. `frontier_` lists the best formula of every
-length, and `at(literals=5)` is the classifier with another of them. `feature_importances_` is, for
-each column, the accuracy lost when what the formula asks of it is summed out of the counts.
+`to_sql()`, `to_python()`, `to_latex()`, `to_pmml()`, `to_onnx()`, `to_rules()` and `save()`;
+`load(path)` reads a saved classifier, or the folder of a run. A notebook shows the model as the
+card of the report's page, `report(path)` writes that page. With matplotlib (`pip install
+'dnfscale[plot]'`) `plot()` draws the lines of the formula with their rows, `plot_frontier()`
+accuracy by length, and `plot_calibration(X, y)` how often rows are positive, by their probability.
+With two labels, `frontier_` lists the best formula of every length, and `at(literals=5)` is the
+classifier with another of them. `feature_importances_` is, for each column, the accuracy lost when
+what the formula asks of it is summed out of the counts.
 
 Parameters. `profile="paper"` is the method as published. `max_ell`, `validation`, `tolerance`,
 `shrink_rows`, `minimize`, `beta`, `threshold`, `drop`, `categorical`, `boolean`, `missing`,
