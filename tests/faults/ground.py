@@ -24,6 +24,7 @@ import pyarrow as pa
 import pyarrow.csv as pacsv
 import pyarrow.parquet as pq
 
+from dnfscale.engine.dask.client import connected, workers_of
 from dnfscale.engine.dask.settings import ALLOWED_FAILURES
 from dnfscale.jobs.cli import main
 from tests.deploy.processes import Processes, start_scheduler, start_worker
@@ -142,12 +143,18 @@ class Ground:
         }
 
     def start_cluster(self, n_workers: int = 2) -> None:
-        """Start a scheduler and workers, unless they are there."""
+        """Start a scheduler and workers, unless they are there, and wait for those that are new."""
         if not self.address:
             (self.folder / "scheduler.json").unlink(missing_ok=True)
             self.address = start_scheduler(self.processes, None, **self.environment)
+        if len(self._workers) >= n_workers:
+            return
         while len(self._workers) < n_workers:
             self.add_worker()
+        with connected(self.address, None) as client:
+            self.processes.wait_for(
+                lambda: len(workers_of(client)) >= n_workers, f"the start of {n_workers} workers"
+            )
 
     def add_worker(self, **environment: str) -> None:
         self._n_workers += 1
