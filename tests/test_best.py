@@ -330,7 +330,7 @@ def test_a_range_of_numbers_is_one_attribute_where_intervals_are_looked_for():
             "threshold is for the objective accuracy",
         ),
         ({"rank": ("forward", "jmi")}, "intervals are looked for by the ranking 'exchange' alone"),
-        ({"cuts": 0}, "a number of quantiles between 1 and 31, got 0"),
+        ({"cuts": 0}, "a number of quantiles between 1 and 63, got 0"),
         (
             {"validation_splits": 0},
             "validation_splits must be a whole number between 1 and 100, or",

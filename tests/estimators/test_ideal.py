@@ -611,7 +611,7 @@ def test_a_series_is_no_table():
 
 def test_cuts_that_are_not_listed_are_refused(frame, labels):
     with pytest.raises(
-        SpecError, match=r"at must be a table of columns and up to 31 cuts each.*got \{'a': 50\}"
+        SpecError, match=r"at must be a table of columns and up to 63 cuts each.*got \{'a': 50\}"
     ):
         IdealClassifier(profile="paper", cut_at={"a": 50}).fit(frame, labels)
 

@@ -106,7 +106,7 @@ def test_cuts_may_be_given_by_column_and_are_read_back(wavy_desk):
 @pytest.mark.parametrize(
     ("at", "message"),
     [
-        ("{x = []}", "booleanize.at must be a table of columns and up to 31 cuts each"),
+        ("{x = []}", "booleanize.at must be a table of columns and up to 63 cuts each"),
         ("{x = [[1]]}", "booleanize.at must be a table of columns"),
         ('{x = ["a"]}', "booleanize.at: cuts of 'x' must be numbers, got 'a'"),
         ("{x = [2024-02-29]}", "booleanize.at: cuts of 'x' must be numbers, got '2024-02-29'"),
