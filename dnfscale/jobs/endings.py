@@ -21,6 +21,14 @@ from dnfscale.engine.limits import limit_behind
 from dnfscale.engine.streams import ClosedPipeError, require_stdout
 from dnfscale.errors import DnfscaleError, visible
 
+_received: list[int] = []
+_words: list[_Word] = []
+"""Said when a signal comes, the latest first."""
+_WORD_S = 1.0
+"""A job that ends waits so long for a word that another thread has begun."""
+_MANY = 4096
+"""More signals than come between two commands."""
+
 
 class _Word:
     """What is said once, by whoever comes to it first."""
@@ -31,21 +39,18 @@ class _Word:
         self._is_said = False
 
     def say(self) -> None:
-        with self._turn:
-            if self._is_said:
-                return
-            self._is_said = True
-            # The job may be ending by itself meanwhile: its stream is closed, its folder gone.
-            # Whoever else waits for a word still gets it, and so does the next job.
-            with suppress(Exception):
-                self._action()
-
-
-_received: list[int] = []
-_words: list[_Word] = []
-"""Said when a signal comes, the latest first."""
-_MANY = 4096
-"""More signals than come between two commands."""
+        # Whoever is saying it may never come to an end, such as where a stream is stuck.
+        if not self._turn.acquire(timeout=_WORD_S):
+            return
+        try:
+            if not self._is_said:
+                self._is_said = True
+                # The job may be ending by itself meanwhile: its stream is closed, its folder gone.
+                # Whoever else waits for a word still gets it, and so does the next job.
+                with suppress(Exception):
+                    self._action()
+        finally:
+            self._turn.release()
 
 
 class Ended(BaseException):

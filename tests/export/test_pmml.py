@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 from hypothesis import assume, given, settings
 
-from dnfscale.core.vocabulary import Above, Between, Equals, IsMissing, IsTrue
+from dnfscale.core.vocabulary import Above, Between, Equals, IsIn, IsMissing, IsTrue, values_of
 from dnfscale.errors import DataError
 from dnfscale.export.pmml import export_pmml
 from tests.export import examples
@@ -69,9 +69,8 @@ def test_any_model_is_valid_and_agrees_on_any_rows(made, schema):
     asked = {a.column for a in made.model.tau.attributes if not isinstance(a, IsMissing)}
     for name in set(made.table.column_names) - asked:
         assume("NaN" not in made.table.column(name).to_pylist())
-    written = [
-        name for a in made.model.tau.attributes for name in (a.column, getattr(a, "value", ""))
-    ]
+    named = [a for a in made.model.tau.attributes if isinstance(a, Equals | IsIn | IsTrue)]
+    written = [*made.model.columns, *(value for a in named for value in values_of(a))]
     assume(
         not any(
             (c < " " and c not in "\t\n\r") or c in "\ufffe\uffff"
