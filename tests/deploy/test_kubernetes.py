@@ -10,6 +10,7 @@ from types import SimpleNamespace
 
 import pytest
 
+from dnfscale.errors import ClusterError
 from tests.deploy.conftest import QUICKSTART, tls_settings
 from tests.deploy.manifests import kubernetes_resources
 
@@ -60,6 +61,44 @@ def test_pods_that_cannot_be_deleted_are_told_of_and_lose_no_result(
     assert "diagnosis is malignant if" in said.rpartition("kubectl")[2], (
         "the summary comes after it"
     )
+
+
+class Forward:
+    """As the library's: a port that is free when it is looked for, and then perhaps not."""
+
+    def __init__(self, *, free: bool) -> None:
+        self._free = free
+        self.servers: list[Forward] = []
+
+    def run_forever(self) -> None:
+        if not self._free:
+            raise OSError(98, "address already in use")
+        self.servers.append(self)
+
+    def is_serving(self) -> bool:
+        return True
+
+
+@pytest.mark.parametrize("n_taken", [0, 2, 5])
+def test_another_port_is_forwarded_where_one_has_been_taken_meanwhile(n_taken):
+    from dnfscale.engine.dask.kubernetes import forwarded
+
+    made = []
+
+    class Service:
+        name = "scheduler"
+
+        def portforward(self, *, remote_port: int, local_port: str) -> Forward:
+            assert (remote_port, local_port) == (8786, "auto")
+            made.append(Forward(free=len(made) == n_taken))
+            return made[-1]
+
+    if n_taken < 5:
+        assert forwarded(Service()) is made[n_taken]
+        return
+    with pytest.raises(ClusterError, match=r"forward a port to scheduler.*already in use"):
+        forwarded(Service())
+    assert len(made) == 5
 
 
 def test_a_forwarded_port_is_closed_in_the_loop_that_it_belongs_to():

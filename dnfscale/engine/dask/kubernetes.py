@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import threading
 import time
 import uuid
 from contextlib import ExitStack
@@ -33,6 +34,7 @@ _GROUP = "kubernetes.dask.org/v1"
 _SECRETS_GROUP = 10001
 _PAUSE_S = 1
 _FORWARD_S = 30
+_FORWARDS = 5
 _HEADROOM = 5
 """Quarters of a worker's memory that its pod gets: Dask spills at its limit, Kubernetes kills at
 the pod's.
@@ -98,17 +100,8 @@ class DaskPods:
         service = self._ready_service()
         if "KUBERNETES_SERVICE_HOST" in os.environ:
             return f"{scheme}://{service.name}.{self._namespace}.svc:{_PORT}"
-        forward = service.portforward(remote_port=_PORT, local_port="auto")
-        forward.start()
+        forward = forwarded(service)
         stack.callback(stop_forwarding, forward)
-        # It starts in a thread of its own, and says that it has by what it listens with.
-        started = time.monotonic()
-        while not any(server.is_serving() for server in forward.servers):
-            if time.monotonic() - started > _FORWARD_S:
-                raise ClusterError(
-                    f"expected to forward a port to {service.name}, but that has not begun"
-                )
-            time.sleep(0.05)
         return f"{scheme}://127.0.0.1:{forward.local_port}"
 
     def _create(self, kind: str, resource: dict[str, Any]) -> None:
@@ -134,6 +127,33 @@ class DaskPods:
             f"is the operator running? look at: kubectl describe daskcluster {self.name}, or raise "
             "cluster.start_timeout_s"
         )
+
+
+def forwarded(service: Any) -> Any:
+    """Forward a free port of this machine to a service.
+
+    The library looks for a free port before it listens there; meanwhile another process may take
+    it, so another port is tried then.
+    """
+    taken: list[OSError] = []
+
+    def listen(forward: Any) -> None:
+        try:
+            forward.run_forever()
+        except OSError as error:
+            taken.append(error)
+
+    started = time.monotonic()
+    for attempt in range(_FORWARDS):
+        forward = service.portforward(remote_port=_PORT, local_port="auto")
+        threading.Thread(target=listen, args=(forward,), daemon=True).start()
+        # It says that it has begun by what it listens with.
+        while len(taken) == attempt and time.monotonic() - started < _FORWARD_S:
+            if any(server.is_serving() for server in forward.servers):
+                return forward
+            time.sleep(0.05)
+    why = f"that failed ({_told(taken[-1])})" if taken else "that has not begun"
+    raise ClusterError(f"expected to forward a port to {service.name}, but {why}")
 
 
 def stop_forwarding(forward: Any) -> None:
