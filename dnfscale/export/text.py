@@ -35,12 +35,13 @@ def export_text(model: Model) -> str:
     head = predicted(model)
     if not model.dnf.terms:
         return f"{head} for no row"
-    if any(not term.care for term in model.dnf.terms):
+    read = model_lines(model) if model.tree is None else ()
+    if any(not term.care for term in model.dnf.terms) or any(not line.literals for line in read):
         return f"{head} for every row"
     first, *others = formula_lines(model)
     lines = [f"{head} if", f"   {first}", *(f"or {line}" for line in others)]
-    if model.tree is None and not others:
-        [line] = model_lines(model)
+    if len(read) == 1:
+        [line] = read
         if line.at_least is not None:
             # A list to tick off.
             lines = [f"{head} if at least {line.at_least} of these {len(line.literals)} hold"]
