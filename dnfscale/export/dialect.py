@@ -22,9 +22,9 @@ def cases(number: list[str], known: Mapping[int, str], others: list[str]) -> lis
     return ["CASE", *number, *cases, *(["ELSE", *others] if others else []), "END"]
 
 
-def is_truth(column: str, value: bool, holds: bool) -> str:
+def is_truth(column: str, truth: str, holds: bool) -> str:
     """Write that a column has a truth value, or that it has not."""
-    return f"{column} {'IS' if holds else 'IS NOT'} {'TRUE' if value else 'FALSE'}"
+    return f"{column} {'IS' if holds else 'IS NOT'} {truth}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,8 +65,8 @@ class Dialect:
     """What the conditions about NaN are for; None if the engine has no NaN."""
     distinct: str = "IS DISTINCT FROM"
     """Between two values that differ, or of which one is missing."""
-    is_truth: Callable[[str, bool, bool], str] = is_truth
-    """Write that a column has a truth value, or has not; never NULL."""
+    is_truth: Callable[[str, str, bool], str] = is_truth
+    """Write that a column has one of the truths, or has not; never NULL."""
     greatest: str = "GREATEST"
     """The function that returns the greatest of some numbers."""
     rounded: Callable[[str, int], str] | None = None

@@ -26,11 +26,11 @@ def related_condition(attribute: Attribute, concept: Concept, holds: bool, diale
         if len(cuts) == 1 and not lacks:
             return f"{number} {'>' if holds else '<='} {cuts[0]}"
         tests = [f"{number} {sign} {cut}" for sign, cut in zip((">", "<="), cuts, strict=False)]
-        test = " AND ".join(tests) or "FALSE"
+        test = " AND ".join(tests) or dialect.truths[False]
     else:
         known = [_number(value, dialect) for value in values_of(attribute)]
         test = " OR ".join(f"{number} = {value}" for value in known)
-    test = f"COALESCE({test}, FALSE)" if lacks else f"({test})"
+    test = f"COALESCE({test}, {dialect.truths[False]})" if lacks else f"({test})"
     return test if holds else f"NOT {test}"
 
 
@@ -66,7 +66,7 @@ def _related_rows(concept: Concept, dialect: Dialect) -> str:
 def _row_test(test: RowTest, column: str, dialect: Dialect) -> str:
     """Write a test, which may be NULL instead of false."""
     if isinstance(test.value, bool):
-        return dialect.is_truth(column, test.value, True)
+        return dialect.is_truth(column, dialect.truths[test.value], True)
     if test.sign is Sign.IS:
         return dialect.same(column, test.value)
     cut = _number(test.value, dialect)

@@ -315,7 +315,7 @@ def _condition(attribute: Attribute, holds: bool, dialect: Dialect, known: dict[
 
 def _equal(column: str, value: Scalar, dialect: Dialect, holds: bool) -> str:
     if isinstance(value, bool):
-        return dialect.is_truth(column, value, holds)
+        return dialect.is_truth(column, dialect.truths[value], holds)
     return dialect.same(column, value) if holds else dialect.differs(column, value)
 
 

@@ -21,8 +21,6 @@ from dnfscale.export.moments import snowflake_quantity, spark_quantity
 
 _LOWER_ASCII = str.maketrans(string.ascii_uppercase, string.ascii_lowercase)
 _MOST_DIGITS = 15
-_SQLITE_TRUTHS = ("0", "1")
-"""SQLite takes TRUE and FALSE for columns of these names, if there are some."""
 _SMALL = 1e-15
 _LARGE = 1e15
 
@@ -35,9 +33,8 @@ def _snowflake_number(value: int | float) -> str:
     )
 
 
-def _snowflake_truth(column: str, value: bool, holds: bool) -> str:
-    sign = "IS NOT DISTINCT FROM" if holds else "IS DISTINCT FROM"
-    return f"{column} {sign} {'TRUE' if value else 'FALSE'}"
+def _snowflake_truth(column: str, truth: str, holds: bool) -> str:
+    return f"{column} {'IS NOT' if holds else 'IS'} DISTINCT FROM {truth}"
 
 
 def _snowflake_part(column: str, part: Part) -> str:
@@ -66,10 +63,6 @@ def _spark_part(column: str, part: Part) -> str:
         )
     field = {Unit.WEEKDAY: "DAYOFWEEK_ISO", Unit.HOUR: "HOUR", Unit.MONTH: "MONTH"}[part.unit]
     return f"EXTRACT({field} FROM {column})"
-
-
-def _sqlite_truth(column: str, value: bool, holds: bool) -> str:
-    return f"{column} {'IS' if holds else 'IS NOT'} {_SQLITE_TRUTHS[value]}"
 
 
 def _sqlite_text(value: str) -> str:
@@ -185,7 +178,7 @@ SQLITE = Dialect(
     place=standard_place,
     double="REAL",
     distinct="IS NOT",
-    is_truth=_sqlite_truth,
     greatest="MAX",
-    truths=_SQLITE_TRUTHS,
+    # It takes TRUE and FALSE for columns of these names, if there are some.
+    truths=("0", "1"),
 )

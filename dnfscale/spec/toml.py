@@ -79,14 +79,22 @@ def read_toml(file: Path) -> tuple[dict[str, Any], dict[str, int]]:
         text = file.read_text(encoding="utf-8-sig")
     except (OSError, ValueError) as error:
         raise SpecError(
-            f"{file}: expected a job spec in TOML, but it cannot be read: {error}"
+            f"{file}: expected a job spec in TOML, but it cannot be read: {error}{_hint(file)}"
         ) from error
     try:
         return tomllib.loads(text), key_lines(text)
     except (ValueError, RecursionError) as error:
         line = re.search(r"line (\d+)", str(error))
         place = f"{file}:{line[1]}" if line else str(file)
-        raise SpecError(f"{place}: expected TOML, but it does not parse: {error}") from error
+        raise SpecError(
+            f"{place}: expected TOML, but it does not parse: {error}{_hint(file)}"
+        ) from error
+
+
+def _hint(file: Path) -> str:
+    if file.suffix == ".toml" or not file.is_file():
+        return ""
+    return f"; if it is a table, write its spec: dnfscale init {file} --target COLUMN"
 
 
 def key_lines(text: str) -> dict[str, int]:

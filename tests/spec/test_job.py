@@ -737,3 +737,11 @@ def test_a_fault_is_located_at_the_line_of_its_key_or_of_its_table(desk):
     assert spec.place("output.dir") == f"{spec.file}"
     assert str(spec.located(SpecError("wrong", "data.target"))) == f"{spec.file}:4: wrong"
     assert str(spec.located(SpecError("wrong"))) == "wrong"
+
+
+@pytest.mark.parametrize("content", [b"age,ill\n1,yes\n", b"PAR1\xff\xfe"])
+def test_a_table_in_the_place_of_a_spec_is_told_how_to_get_one(tmp_path, content):
+    table = tmp_path / "visits.csv"
+    table.write_bytes(content)
+    with pytest.raises(SpecError, match=r"dnfscale init \S+visits.csv --target COLUMN"):
+        read_spec(table)

@@ -35,6 +35,7 @@ _SECRETS_GROUP = 10001
 _PAUSE_S = 1
 _FORWARD_S = 30
 _FORWARDS = 5
+"""How many ports are tried."""
 _HEADROOM = 5
 """Quarters of a worker's memory that its pod gets: Dask spills at its limit, Kubernetes kills at
 the pod's.
