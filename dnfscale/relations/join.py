@@ -18,13 +18,12 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.parquet as pq
 
 from dnfscale.core.arrays import Ints
 from dnfscale.core.concepts import Concept, Relation
 from dnfscale.core.hashes import Hashes, scramble
 from dnfscale.data.source import Source
-from dnfscale.datasets.convert import GROUP_ROWS, Store
+from dnfscale.datasets.convert import GROUP_ROWS, Store, as_parquet
 from dnfscale.errors import DataError
 from dnfscale.relations.figures import Cells, Figures, RelatedBlock
 from dnfscale.relations.look import ColumnLook, flags, kind_of, look_at, merge, numbers, plain
@@ -346,9 +345,7 @@ class WriteRows:
                 added = self._added(piece.number, number, rows)
                 for column in added.column_names:
                     own = own.append_column(column, added.column(column))
-                sink = pa.BufferOutputStream()
-                pq.write_table(own, sink, row_group_size=GROUP_ROWS, compression="zstd")
-                self.store.write(names[number], sink.getvalue())
+                self.store.write(names[number], as_parquet(own))
         return Done(self.slices.rows[piece.number])
 
     def _own(self, piece: Piece) -> Any:
